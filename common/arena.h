@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Arena: memory that is released all at once.
+ *
+ * Ownership in one sentence: what a loader or a model function returns lives in the arena handed to
+ * it, and nobody frees parts of it.
+ */
+#ifndef GL_COMMON_ARENA_H
+#define GL_COMMON_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct gl_arena gl_arena;
+
+/* Creates an empty arena. Aborts the process with a message when memory is exhausted, as all
+ * functions here do: a planner that needs a few megabytes cannot do better. */
+gl_arena *gl_arena_create(void);
+
+/* Releases the arena and everything in it. NULL is allowed. */
+void gl_arena_destroy(gl_arena *arena);
+
+/* Zeroed memory for `count` objects of `size` bytes, aligned for any type. count × size must not
+ * overflow (aborts). A zero count gives a valid pointer to nothing. */
+void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size);
+
+/* `count` zeroed objects of a type. */
+#define GL_ARENA_NEW(arena, type, count) ((type *)gl_arena_alloc((arena), (count), sizeof(type)))
+
+/* Grows an array that holds *capacity objects so that it holds at least `needed`: returns the array
+ * (moved or not) and updates *capacity. */
+void *gl_arena_grow(gl_arena *arena, void *array, size_t *capacity, size_t needed, size_t size);
+
+/* Copies of text. */
+char *gl_arena_strdup(gl_arena *arena, const char *text);
+char *gl_arena_strndup(gl_arena *arena, const char *text, size_t length);
+char *gl_arena_printf(gl_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

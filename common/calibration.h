@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a calibration database holds, as plain values. The store reads and writes them; the planner
+ * and the calibrator pass them on. SI units throughout.
+ *
+ * Message size means what nccl-tests prints: the buffer of one rank for all_reduce, broadcast,
+ * reduce and sendrecv; the whole output for all_gather; the whole input for reduce_scatter; the
+ * whole send buffer of one rank for alltoall.
+ */
+#ifndef GL_COMMON_CALIBRATION_H
+#define GL_COMMON_CALIBRATION_H
+
+#include "common/collective.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum gl_run_state { GL_RUN_RUNNING, GL_RUN_COMPLETE, GL_RUN_INTERRUPTED } gl_run_state;
+
+/* One measuring or importing session. Texts are never NULL; unknown ones are empty. */
+typedef struct gl_run {
+    int64_t id;
+    const char *started_at;      /* ISO 8601 UTC: when it was measured; empty when unknown */
+    const char *recorded_at;     /* ISO 8601 UTC: when it entered this database */
+    const char *tool;            /* "nccl-tests", "rccl-tests", "gpulink-calibrate" */
+    const char *tool_version;    /* "2.19.6" */
+    const char *backend;         /* "nccl", "rccl", "mpi" */
+    const char *host;            /* empty unless the user asked for it to be kept */
+    const char *gpu;             /* "NVIDIA H200" */
+    const char *driver_version, *cuda_version;
+    const char *nccl_version;    /* "2.28.9" */
+    const char *environment;     /* NCCL_* settings, one NAME=value a line, sorted */
+    const char *source;          /* file that was imported, without its folder */
+    const char *label;           /* the user's name for it */
+    const char *parameters;      /* how it was measured: "iters 20, warmup 1, averaged over ranks" */
+    const char *warnings;        /* what was flagged, one a line; empty when clean */
+    gl_run_state state;
+} gl_run;
+
+typedef struct gl_sample {
+    double size_bytes;
+    double time_median_s; /* nccl-tests gives a mean: then the mean, and the spread is NaN */
+    double time_p05_s, time_p95_s, time_min_s; /* NaN when not measured */
+    int iterations;       /* 0 when unknown */
+    double wrong;         /* wrong elements; NaN when results were not checked */
+} gl_sample;
+
+typedef struct gl_curve {
+    int64_t id, run_id;
+    gl_collective collective;
+    gl_dtype dtype;
+    const char *redop; /* "sum", "none", …; empty when it does not apply */
+    gl_placement placement;
+    gl_transport transport;
+    int nics;              /* used by one node; 0 = unknown or none */
+    const char *algorithm; /* "ring", "tree", "nvls", … ; "" unknown; "mixed" = by size */
+    const char *protocol;  /* "simple", "ll", "ll128"; "" unknown; "mixed" = by size */
+    bool in_place;
+    int root;                 /* −1 when it does not apply */
+    const gl_sample *samples; /* by ascending size, sizes distinct; NULL until loaded */
+    size_t sample_count;      /* known also before the samples are loaded */
+} gl_curve;
+
+/* What a GEMM, a memory copy or a kernel launch took. */
+typedef struct gl_compute_rate {
+    int64_t run_id;
+    const char *kind; /* "gemm", "memory", "launch" */
+    gl_dtype dtype;
+    int64_t m, n, k;  /* gemm: C[m,n] = A[m,k] B[k,n]; memory: m = bytes moved; launch: zeros */
+    double time_s;    /* median of one call */
+    double time_p95_s;
+} gl_compute_rate;
+
+/* Compute and communication alone, and both at once. */
+typedef struct gl_overlap_rate {
+    int64_t run_id;
+    gl_transport transport;
+    gl_collective collective;
+    double size_bytes; /* of each message */
+    int64_t m, n, k;   /* of the GEMMs beside it */
+    double compute_alone_s, communication_alone_s, together_s;
+} gl_overlap_rate;
+
+#endif

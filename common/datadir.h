@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the bundled data (gpus, links, clusters, calibrations) lies. */
+#ifndef GL_COMMON_DATADIR_H
+#define GL_COMMON_DATADIR_H
+
+#include "common/arena.h"
+#include "common/error.h"
+
+/*
+ * Finds a bundled file: `folder` such as "clusters", `name` without or with its extension, of which
+ * `extensions` (NULL-terminated) are tried in order. Looked for in $GPULINK_DATA, in
+ * ../share/gpulink beside the running program, in the build tree, in the source tree, in the
+ * installed prefix. Names with '/' or ".." are never found.
+ * Returns the path in the arena, or NULL.
+ */
+const char *gl_datadir_find(gl_arena *arena, const char *folder, const char *name,
+                            const char *const *extensions);
+
+/* All bundled names in a folder, without extension, sorted and distinct: for messages. */
+const char *const *gl_datadir_list(gl_arena *arena, const char *folder,
+                                   const char *const *extensions, size_t *count);
+
+#endif

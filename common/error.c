@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void set_text(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from != NULL ? from : "");
+}
+
+static void set_error(gl_error *err, gl_status status, const gl_mark *mark, const char *path,
+                      const char *format, va_list args)
+{
+    memset(err, 0, sizeof *err);
+    err->status = status;
+    if (mark != NULL) {
+        set_text(err->file, sizeof err->file, mark->file);
+        err->line = mark->line;
+        err->column = mark->column;
+    }
+    set_text(err->path, sizeof err->path, path);
+    vsnprintf(err->message, sizeof err->message, format, args);
+}
+
+bool gl_fail(gl_error *err, gl_status status, const char *format, ...)
+{
+    if (err == NULL)
+        return false;
+    va_list args;
+    va_start(args, format);
+    set_error(err, status, NULL, NULL, format, args);
+    va_end(args);
+    return false;
+}
+
+bool gl_fail_at(gl_error *err, gl_status status, const gl_mark *mark, const char *path,
+                const char *format, ...)
+{
+    if (err == NULL)
+        return false;
+    va_list args;
+    va_start(args, format);
+    set_error(err, status, mark, path, format, args);
+    va_end(args);
+    return false;
+}
+
+char *gl_error_text(const gl_error *err, char *text, size_t size)
+{
+    char place[600] = "";
+    if (err->file[0] != '\0' && err->line > 0)
+        snprintf(place, sizeof place, "%s:%d:%d: ", err->file, err->line, err->column);
+    else if (err->file[0] != '\0')
+        snprintf(place, sizeof place, "%s: ", err->file);
+    snprintf(text, size, "%s%s%s%s", place, err->path, err->path[0] != '\0' ? ": " : "",
+             err->message);
+    return text;
+}
+
+bool gl_diagnose(gl_diagnostics *list, const gl_mark *mark, const char *path, const char *format,
+                 ...)
+{
+    if (list->count == GL_DIAGNOSTICS_MAX) {
+        list->dropped++;
+        return false;
+    }
+    va_list args;
+    va_start(args, format);
+    set_error(&list->items[list->count++], GL_ERROR_INPUT, mark, path, format, args);
+    va_end(args);
+    return false;
+}

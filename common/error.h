@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Errors and collected diagnostics.
+ *
+ * Every function that can fail returns bool (true = done) and takes a gl_error as its last
+ * parameter, which may be NULL. Outputs are written only on success. The function that first knows
+ * what is wrong sets the message; callers pass it up unchanged. Nothing below main prints or exits.
+ */
+#ifndef GL_COMMON_ERROR_H
+#define GL_COMMON_ERROR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What went wrong, by whose fault. The values are the exit statuses of both programs. */
+typedef enum gl_status {
+    GL_OK = 0,
+    GL_ERROR_USAGE = 2,    /* the command line */
+    GL_ERROR_INPUT = 3,    /* a file or database that the user gave, or a plan that cannot be */
+    GL_ERROR_SYSTEM = 4,   /* the operating system: I/O, memory, a full disk */
+    GL_ERROR_DEVICE = 5,   /* a GPU, NCCL or MPI */
+    GL_ERROR_INTERNAL = 70 /* a fault of this program */
+} gl_status;
+
+/* Where in the user's input something stands. */
+typedef struct gl_mark {
+    const char *file; /* borrowed; NULL when there is no file */
+    int line;         /* from 1; 0 = unknown */
+    int column;       /* from 1; 0 = unknown */
+} gl_mark;
+
+typedef struct gl_error {
+    gl_status status;
+    char file[512];
+    int line, column;
+    char path[128];    /* dotted path in the document, such as "parallel.tp"; may be empty */
+    char message[512]; /* one line, lower case, states the fact, the limit and the unit */
+} gl_error;
+
+/* Sets `err` (if not NULL) and returns false, so that a caller can write `return gl_fail(...)`. */
+bool gl_fail(gl_error *err, gl_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with a position and a dotted path (either may be NULL). */
+bool gl_fail_at(gl_error *err, gl_status status, const gl_mark *mark, const char *path,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* Writes "file:line:column: path: message" into `text` (always terminated); parts that are not
+ * known are left out. Returns `text`. */
+char *gl_error_text(const gl_error *err, char *text, size_t size);
+
+enum { GL_DIAGNOSTICS_MAX = 20 };
+
+/* Problems found while reading one document: all are reported, not just the first. */
+typedef struct gl_diagnostics {
+    gl_error items[GL_DIAGNOSTICS_MAX];
+    size_t count;
+    size_t dropped; /* found beyond the maximum */
+} gl_diagnostics;
+
+/* Adds an input error at a position. Returns false always (see gl_fail). */
+bool gl_diagnose(gl_diagnostics *list, const gl_mark *mark, const char *path, const char *format,
+                 ...) __attribute__((format(printf, 4, 5)));
+
+#endif

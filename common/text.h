@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Small text helpers. */
+#ifndef GL_COMMON_TEXT_H
+#define GL_COMMON_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The candidate (of `count`) nearest to `text` by edit distance with swaps, ignoring case, '-' and
+ * '_'; NULL when none is near enough to be a likely slip (more than a third of it differs). */
+const char *gl_nearest(const char *text, const char *const *candidates, size_t count);
+
+bool gl_starts_with(const char *text, const char *prefix);
+bool gl_ends_with(const char *text, const char *suffix);
+
+/* Copies `text` for a message: control characters become '?', cut to fit with "…". */
+char *gl_printable(const char *text, char *buffer, size_t size);
+
+#endif

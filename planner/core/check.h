@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Rules between fields of a workload, and between a workload and a cluster. Single fields (type,
+ * range) were checked by the loader. Each finding names the fields by dotted path; the loader adds
+ * the position.
+ */
+#ifndef GL_CORE_CHECK_H
+#define GL_CORE_CHECK_H
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "planner/core/hardware.h"
+#include "planner/core/workload.h"
+
+typedef struct gl_finding {
+    const char *path;    /* "parallel.tp" */
+    const char *message; /* "heads (30) must be a multiple of tp (4)" */
+    bool fatal;          /* false: a warning, the plan goes on */
+} gl_finding;
+
+typedef struct gl_findings {
+    gl_finding *items;
+    size_t count, capacity;
+    gl_arena *arena;
+} gl_findings;
+
+void gl_findings_add(gl_findings *findings, bool fatal, const char *path, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* heads, kv heads, ffn, vocab against tp; ep against dp·cp and experts; layers against pp·v (uneven
+ * is a warning that says which stages hold how many); sequence against cp and sp; batch against
+ * dp·micro; MLA and MoE fields complete; shard against dp·cp; architecture present for anything but
+ * data parallelism; stated parameters against the count (2 %). */
+void gl_check_workload(const gl_workload *workload, gl_findings *findings);
+
+/* Enough GPUs; tp within the NVLink domain is a warning when it is not. */
+void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster,
+                      gl_findings *findings);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Compute time by operator: GEMMs with their shapes after TP, attention, everything else by bytes
+ * over memory bandwidth. Formulas with sources in docs/models.md.
+ */
+#ifndef GL_CORE_COMPUTE_H
+#define GL_CORE_COMPUTE_H
+
+#include "planner/core/evidence.h"
+#include "planner/core/hardware.h"
+#include "planner/core/parameters.h"
+
+typedef struct gl_operator {
+    gl_block_kind block;
+    const char *name;         /* "qkv", "attention", "norms and residuals" */
+    double forward_flop, backward_flop;   /* of one microbatch on one rank */
+    double forward_bytes, backward_bytes; /* over device memory */
+    double forward_s, backward_s;
+    int kernels; /* launched in forward */
+} gl_operator;
+
+typedef struct gl_compute {
+    gl_operator *operators;
+    size_t operator_count;
+    double forward_s[GL_BLOCK_KIND_COUNT];  /* one block, one microbatch */
+    double backward_s[GL_BLOCK_KIND_COUNT]; /* recomputation included */
+    double model_flop_per_token; /* 6·N + attention, no recomputation: what MFU counts */
+    double error_frac;           /* one-sigma relative error of all compute */
+    gl_evidence evidence;        /* catalogue, measured (rates in the file), or stated */
+    bool known;                  /* false: nothing to compute from; times are NaN */
+} gl_compute;
+
+void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
+                      const gl_cluster *cluster, gl_arena *arena, gl_compute *out);
+
+/* Time of the optimizer step of a stage: bytes of states, weights and gradients over memory. */
+double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *parameters,
+                              const gl_stage *stage, const gl_cluster *cluster);
+
+#endif

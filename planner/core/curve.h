@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One measured curve: time of a collective against message size.
+ *
+ * Between samples: the method with the smaller leave-one-out error on this curve (piecewise linear
+ * in time against bytes, or a monotone cubic through log time against log bytes). Outside: below
+ * the smallest sample its time is the floor; above the largest, the slope of the last octaves.
+ * NCCL switches algorithms, so nothing is smoothed and time need not grow with size.
+ */
+#ifndef GL_CORE_CURVE_H
+#define GL_CORE_CURVE_H
+
+#include "common/arena.h"
+#include "common/calibration.h"
+#include "common/error.h"
+#include "planner/core/evidence.h"
+
+typedef enum gl_interpolation {
+    GL_INTERPOLATION_LINEAR,   /* time linear in bytes, piecewise */
+    GL_INTERPOLATION_MONOTONE, /* Steffen (1990) monotone cubic, log–log */
+    GL_INTERPOLATION_COUNT
+} gl_interpolation;
+
+typedef struct gl_curve_quality {
+    size_t points;                /* usable samples (size > 0, time > 0) */
+    double loo_median_frac, loo_p90_frac; /* leave-one-out error of the chosen method */
+    double noise_frac;            /* repeat noise: from the samples' own spread, or in against out of
+                                     place; NaN when neither is there */
+    gl_interpolation method;      /* chosen */
+    double loo_median_by_method[GL_INTERPOLATION_COUNT];
+    double floor_s;               /* latency floor: smallest time */
+    double plateau_busbw_bytes_per_s; /* largest busbw */
+    double half_size_bytes;       /* smallest sampled size that reaches half of the plateau */
+    double slope_s_per_byte;      /* of the last octaves, robust */
+    int decreasing_steps;         /* where time falls although size grows */
+} gl_curve_quality;
+
+typedef struct gl_curve_fit {
+    const gl_curve *curve;
+    double *size_bytes, *time_s;  /* usable samples, ascending */
+    double *log_size, *log_time, *log_slope; /* of the monotone cubic */
+    gl_curve_quality quality;
+} gl_curve_fit;
+
+/* Prepares a curve. Needs two usable samples at distinct sizes, else an input error. */
+bool gl_curve_fit_build(const gl_curve *curve, gl_arena *arena, gl_curve_fit *fit, gl_error *err);
+
+typedef struct gl_curve_time {
+    double time_s;
+    double error_frac; /* one-sigma relative error of time_s */
+    gl_evidence evidence;
+} gl_curve_time;
+
+/* Time of one call of `size_bytes` (≥ 0). */
+gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes);
+
+const char *gl_interpolation_name(gl_interpolation method);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the groups of a parallel layout sit on nodes. */
+#ifndef GL_CORE_LAYOUT_H
+#define GL_CORE_LAYOUT_H
+
+#include "planner/core/workload.h"
+
+typedef enum gl_group {
+    GL_GROUP_TP,
+    GL_GROUP_CP,
+    GL_GROUP_DP,        /* data parallel replicas of dense weights: dp·cp ranks */
+    GL_GROUP_EP,        /* ep consecutive ranks of dp·cp */
+    GL_GROUP_EXPERT_DP, /* replicas of one expert: dp·cp/ep ranks */
+    GL_GROUP_SHARD,     /* HSDP: `shard` consecutive ranks of dp·cp */
+    GL_GROUP_REPLICATE, /* HSDP: the ranks that hold the same shard */
+    GL_GROUP_PP,        /* two neighbouring stages: the worst (farthest) pair */
+    GL_GROUP_EMBEDDING, /* first and last stage */
+    GL_GROUP_WORLD,     /* all ranks */
+    GL_GROUP_COUNT
+} gl_group;
+
+typedef struct gl_layout {
+    gl_placement groups[GL_GROUP_COUNT]; /* one rank when the group is trivial */
+} gl_layout;
+
+/*
+ * Rank of (tp, cp, dp, pp) coordinates: mixed radix in parallel->order, first fastest; node =
+ * rank / gpus_per_node. For each group kind the placement of the group that spreads over most
+ * nodes. concurrent_groups: how many groups of the kind share a node (gpus_per_node /
+ * ranks_per_node, at least 1; never more than there are groups).
+ */
+gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
+
+#endif

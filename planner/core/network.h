@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Bytes to seconds: the best evidence that a cluster offers for one collective on one group.
+ *
+ * In this order: a curve measured for exactly this placement; a curve of the same tier for another
+ * rank count, scaled; tiers put together by the two-tier ring and all-to-all rules from per-tier
+ * curves or catalogue links. The rules are in docs/models.md.
+ */
+#ifndef GL_CORE_NETWORK_H
+#define GL_CORE_NETWORK_H
+
+#include "planner/core/curve.h"
+#include "planner/core/hardware.h"
+
+typedef struct gl_network gl_network;
+
+/* Prepares the cluster's curves for queries (fits them). Curves that cannot be fitted are left out
+ * and named in `warnings` (NULL-terminated array in the arena; never NULL). */
+gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
+                              const char *const **warnings);
+
+/* All fitted curves, for reports. */
+const gl_curve_fit *gl_network_fits(const gl_network *network, size_t *count);
+
+typedef struct gl_network_query {
+    gl_collective collective;
+    gl_placement placement;
+    double size_bytes;
+    bool in_place;              /* which variant training uses; the other serves when absent */
+    bool allow_extrapolation;   /* answer even beyond the rank counts that the evidence carries */
+} gl_network_query;
+
+typedef struct gl_network_time {
+    double time_s;              /* of one call; 0 for one rank */
+    double error_frac;          /* one-sigma relative */
+    double busbw_bytes_per_s;   /* size × bus factor / time */
+    gl_evidence evidence;
+    const char *algorithm;      /* "ring", "pairwise", … or the curve's own; never NULL */
+    gl_transport transport;
+    const char *source;         /* "curve 3 of h200-nvlink" or "data/links/ib-ndr"; never NULL */
+    const char *formula;        /* with the numbers put in, for `explain`; in the arena */
+    double available_bytes_per_s; /* busbw at large sizes on this placement: what the tier has */
+} gl_network_time;
+
+/* Refuses (GL_ERROR_INPUT, with what to measure) when the evidence does not carry the answer. */
+bool gl_network_eval(const gl_network *network, const gl_network_query *query, gl_arena *arena,
+                     gl_network_time *out, gl_error *err);
+
+#endif

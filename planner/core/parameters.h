@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The model's weights, tensor by tensor, in the order in which a framework registers them: that
+ * order decides gradient buckets, the counts decide memory, and both are exact.
+ */
+#ifndef GL_CORE_PARAMETERS_H
+#define GL_CORE_PARAMETERS_H
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "planner/core/workload.h"
+
+typedef struct gl_tensor {
+    const char *name;       /* "qkv", "experts.gate_up" */
+    int64_t elements;       /* in the whole model */
+    int64_t local_elements; /* on one TP rank (and one EP rank, for experts) */
+    int copies;             /* consecutive equal tensors (local experts); elements are of one copy */
+    bool expert;            /* reduced over the expert-data-parallel group */
+} gl_tensor;
+
+typedef enum gl_block_kind {
+    GL_BLOCK_EMBEDDING, /* token table, positions, embedding norm */
+    GL_BLOCK_DENSE,     /* a layer with a dense MLP */
+    GL_BLOCK_MOE,       /* a layer with experts */
+    GL_BLOCK_HEAD,      /* final norm and LM head (norm only when tied) */
+    GL_BLOCK_KIND_COUNT
+} gl_block_kind;
+
+/* All blocks of one kind are equal. Tensors in registration order. */
+typedef struct gl_block {
+    gl_tensor *tensors;
+    size_t tensor_count;
+    int64_t elements;              /* one block, whole model (all experts) */
+    int64_t local_elements;        /* on one rank, experts included */
+    int64_t local_expert_elements; /* of these, experts */
+    int64_t active_elements;       /* whole model, with only top_k of the routed experts */
+} gl_block;
+
+typedef struct gl_parameters {
+    gl_block blocks[GL_BLOCK_KIND_COUNT];
+    int64_t total;  /* whole model; tied tables counted once */
+    int64_t active; /* per token */
+    bool exact;     /* false: only a stated count, everything in one block (GL_BLOCK_DENSE) */
+} gl_parameters;
+
+/* Counts the model as split by `parallel` (tp, ep, vocab_parallel). The workload is valid (see
+ * check.h). Without an architecture the stated count is one tensor of one block. */
+void gl_parameters_build(const gl_model *model, const gl_parallel *parallel, gl_arena *arena,
+                         gl_parameters *out);
+
+/* Which blocks a pipeline stage holds. */
+typedef struct gl_stage {
+    int index;
+    bool has_embedding, has_head;
+    int layers;      /* dense + moe */
+    int dense_layers, moe_layers;
+    gl_block_kind *sequence; /* the stage's blocks in forward order, embedding and head included */
+    int block_count;
+} gl_stage;
+
+/*
+ * Splits the layers over pp stages. An uneven number gives the extra layers to middle stages first,
+ * since the first and last also hold the embedding and the LM head. `stages` has pp entries.
+ * With virtual stages each stage holds v chunks; remainders are spread in the same way.
+ */
+void gl_stages_build(const gl_model *model, const gl_parallel *parallel, gl_arena *arena,
+                     gl_stage **stages);
+
+/* Kind of layer `layer` (from 0): dense or MoE. */
+gl_block_kind gl_layer_kind(const gl_model *model, int layer);
+
+/* Local parameters of a stage (elements on one rank), and of these the expert ones. */
+int64_t gl_stage_elements(const gl_parameters *parameters, const gl_stage *stage,
+                          int64_t *expert_elements);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Traffic: every message of a step of one pipeline stage, exactly, as NCCL is asked to move it.
+ * The rules and their sources are in docs/models.md.
+ */
+#ifndef GL_CORE_TRAFFIC_H
+#define GL_CORE_TRAFFIC_H
+
+#include "planner/core/layout.h"
+#include "planner/core/parameters.h"
+
+typedef enum gl_traffic_dimension {
+    GL_TRAFFIC_DP,
+    GL_TRAFFIC_TP,
+    GL_TRAFFIC_PP,
+    GL_TRAFFIC_CP,
+    GL_TRAFFIC_EP,
+    GL_TRAFFIC_EMBEDDING,
+    GL_TRAFFIC_OPTIMIZER,
+    GL_TRAFFIC_DIMENSION_COUNT
+} gl_traffic_dimension;
+
+typedef enum gl_phase { GL_PHASE_FORWARD, GL_PHASE_BACKWARD, GL_PHASE_OPTIMIZER, GL_PHASE_COUNT } gl_phase;
+
+/* One row per distinct (operation, phase, collective, size). */
+typedef struct gl_traffic_row {
+    gl_traffic_dimension dimension;
+    const char *operation; /* "gradients", "attention and MLP outputs", … */
+    gl_phase phase;
+    gl_collective collective;
+    gl_group group;
+    gl_placement placement;
+    int64_t size_bytes;     /* of one message, in nccl-tests' meaning of size */
+    int64_t calls_per_step;
+    double load_factor;     /* hottest rank over the mean: multiplies the time, not the bytes; ≥ 1 */
+    bool may_hide;          /* allowed to hide behind compute, by overlap: in the description */
+    const char *formula;    /* the size's formula with its symbols, for `explain` */
+} gl_traffic_row;
+
+/* Data parallel messages in the order in which they are issued, for the schedule. */
+typedef enum gl_message_when {
+    GL_BEFORE_FORWARD,  /* parameters gathered before the block's forward */
+    GL_BEFORE_BACKWARD, /* … again before its backward */
+    GL_AFTER_BACKWARD,  /* gradients, when the block's backward has come `within` far */
+    GL_AFTER_STEP       /* in the optimizer phase */
+} gl_message_when;
+
+typedef struct gl_message {
+    size_t row;       /* of the table */
+    int block;        /* index into the stage's block sequence */
+    double within;    /* AFTER_BACKWARD: share of the block's backward that is done when it starts */
+    gl_message_when when;
+    bool every_microbatch; /* false: only with the last microbatch (or once a step) */
+} gl_message;
+
+typedef struct gl_traffic {
+    gl_traffic_row *rows;
+    size_t row_count;
+    gl_message *messages;
+    size_t message_count;
+} gl_traffic;
+
+/* Traffic of one rank of `stage`. The workload has passed gl_check_workload. */
+void gl_traffic_build(const gl_workload *workload, const gl_parameters *parameters,
+                      const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
+                      gl_traffic *out);
+
+/* Bytes that a rank puts on its links for one call: size × bus factor (ring), all-to-all and
+ * all-gather alike; send/receive: size. */
+double gl_traffic_wire_bytes(const gl_traffic_row *row);
+
+const char *gl_traffic_dimension_name(gl_traffic_dimension dimension);
+const char *gl_phase_name(gl_phase phase);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A workload: the model, how it is split over GPUs, and how it is trained. This is what a model
+ * description says, after defaults, in SI units. planner/input fills it from YAML through a field
+ * table; the core only reads it. Enumerations are in the order of their names in the schema.
+ */
+#ifndef GL_CORE_WORKLOAD_H
+#define GL_CORE_WORKLOAD_H
+
+#include "common/collective.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum gl_attention_kind { GL_ATTENTION_GQA, GL_ATTENTION_MLA } gl_attention_kind;
+typedef enum gl_biases { GL_BIASES_NONE, GL_BIASES_ALL, GL_BIASES_QKV } gl_biases;
+typedef enum gl_norms { GL_NORMS_RMSNORM, GL_NORMS_LAYERNORM } gl_norms;
+typedef enum gl_schedule_kind {
+    GL_SCHEDULE_GPIPE,
+    GL_SCHEDULE_1F1B,
+    GL_SCHEDULE_INTERLEAVED
+} gl_schedule_kind;
+typedef enum gl_recompute { GL_RECOMPUTE_NONE, GL_RECOMPUTE_SELECTIVE, GL_RECOMPUTE_FULL } gl_recompute;
+typedef enum gl_cp_method { GL_CP_RING, GL_CP_ALLGATHER, GL_CP_ULYSSES } gl_cp_method;
+
+typedef struct gl_attention {
+    gl_attention_kind kind;
+    int q_lora;  /* MLA: rank of the query's compression; 0 = none */
+    int kv_lora; /* MLA: rank of the compressed K and V */
+    int qk_nope, qk_rope, v_head; /* MLA: head sizes without and with rotary part, of V */
+    int window;  /* sliding window in tokens; 0 = full */
+} gl_attention;
+
+typedef struct gl_moe {
+    int experts;            /* routed experts of a layer; 0 = dense model */
+    int top_k;              /* routed experts per token */
+    int expert_ffn;         /* intermediate size of one routed expert */
+    int shared_ffn;         /* intermediate size of all shared experts together; 0 = none */
+    int first_dense_layers; /* leading layers with a dense MLP */
+    int every;              /* of the layers after these, each every-th is MoE */
+    bool router_bias;       /* one correction bias per expert (DeepSeek-V3) */
+    double capacity;        /* capacity factor ≥ … of the tokens sent; 1 = as routed */
+    double imbalance;       /* hottest rank's share against the mean, ≥ 1 */
+} gl_moe;
+
+typedef struct gl_model {
+    const char *name;    /* never NULL */
+    double parameters;   /* as stated by the user; 0 = not stated */
+    int layers;          /* 0: no architecture, only `parameters` */
+    int hidden, heads, kv_heads, head_dim, ffn, vocab;
+    int sequence;        /* tokens of a training sequence; 0 = not stated */
+    bool gated_mlp;      /* three matrices (SwiGLU) instead of two */
+    bool tied_embeddings;
+    bool fused_weights;  /* one QKV and one gate-up tensor (Megatron) instead of separate ones */
+    gl_biases biases;
+    int learned_positions; /* rows of a learned position table; 0 = none */
+    gl_norms norms;
+    bool qk_norm;        /* a norm of head_dim on Q and on K (Qwen 3) */
+    bool embedding_norm; /* a norm after the embedding (BLOOM) */
+    gl_attention attention;
+    gl_moe moe;
+} gl_model;
+
+enum { GL_ORDER_MAX = 4 };
+typedef enum gl_axis { GL_AXIS_TP, GL_AXIS_CP, GL_AXIS_DP, GL_AXIS_PP } gl_axis;
+
+typedef struct gl_parallel {
+    int dp, tp, pp, cp, ep; /* degrees ≥ 1; ranks = tp·cp·dp·pp, EP lives inside dp·cp */
+    bool sequence_parallel;
+    int zero; /* 0 … 3 */
+    gl_schedule_kind schedule;
+    int virtual_stages; /* chunks of a stage under the interleaved schedule */
+    gl_recompute recompute;
+    bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */
+    bool sp_regather;          /* SP gathers the column-parallel input again in backward */
+    bool reshard;              /* ZeRO-3: gather parameters again in backward */
+    bool accumulate;           /* gradients move once a step instead of every microbatch */
+    gl_cp_method cp_method;
+    int shard;                 /* HSDP: ZeRO-3 inside this many ranks; 0 = over all */
+    bool vocab_parallel;       /* embedding and LM head split over TP */
+    gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
+} gl_parallel;
+
+typedef struct gl_batch {
+    int64_t global; /* sequences per step over all replicas; 0 = dp·micro */
+    int micro;      /* sequences per microbatch and replica */
+} gl_batch;
+
+typedef struct gl_precision {
+    gl_dtype compute, gradients, optimizer;
+    gl_dtype master;            /* GL_DTYPE_NONE: weights are updated in place */
+    gl_dtype dispatch, combine; /* MoE all-to-all; GL_DTYPE_NONE = compute */
+} gl_precision;
+
+typedef struct gl_buckets {
+    double gradient_bytes; /* cap; INFINITY = "all": one message */
+    double first_bytes;    /* cap of the first bucket */
+    double compression;    /* gradient bytes are divided by this, ≥ 1 */
+} gl_buckets;
+
+typedef struct gl_overlap {
+    bool dp, tp, pp, cp, ep, zero3_prefetch; /* may this communication hide behind compute? */
+} gl_overlap;
+
+/* What the user measured instead of the operator model. All 0 = nothing stated. */
+typedef struct gl_compute_given {
+    double step_s;   /* a whole step of one GPU without communication and bubble */
+    double mfu_frac; /* model FLOPs utilisation of one GPU without communication and bubble */
+} gl_compute_given;
+
+typedef struct gl_workload {
+    gl_model model;
+    gl_parallel parallel;
+    gl_batch batch;
+    gl_precision precision;
+    gl_buckets buckets;
+    gl_overlap overlap;
+    double target_exposed_frac; /* exposed communication over step time to design for */
+    gl_compute_given compute;
+} gl_workload;
+
+/* A workload with every default in place: loaders overwrite what the user said. */
+gl_workload gl_workload_defaults(void);
+
+/* Ranks that the layout needs: tp·cp·dp·pp. */
+int64_t gl_workload_ranks(const gl_workload *workload);
+
+/* Microbatches per step and replica, m = B/(b·dp); 0 when it does not come out even. */
+int64_t gl_workload_microbatches(const gl_workload *workload);
+
+/* Has the description an architecture (layers > 0), or only a parameter count? */
+bool gl_model_has_architecture(const gl_model *model);
+
+#endif
