@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Field tables: one row per YAML field drives loading, checking, --set, `gpulink-plan schema`, the
+ * echo in JSON and docs/config.md. Paths are dotted and flat ("model.attention.q_lora").
+ */
+#ifndef GL_INPUT_FIELDS_H
+#define GL_INPUT_FIELDS_H
+
+#include "common/table.h"
+#include "planner/input/yaml_tree.h"
+
+typedef enum gl_field_type {
+    GL_FIELD_INT,       /* int */
+    GL_FIELD_INT64,     /* int64_t */
+    GL_FIELD_REAL,      /* double, a quantity of `dimension` (GL_NUMBER: a bare number) */
+    GL_FIELD_BOOL,      /* bool: true or false, nothing else */
+    GL_FIELD_CHOICE,    /* int-sized enum: index into `choices` */
+    GL_FIELD_DTYPE,     /* gl_dtype; "none" where the default is none */
+    GL_FIELD_TEXT,      /* const char * */
+    GL_FIELD_TEXTS,     /* const char *const *, NULL-terminated: a sequence of texts */
+    GL_FIELD_ORDER,     /* gl_axis[GL_ORDER_MAX]: "tp-cp-dp-pp" */
+    GL_FIELD_FIGURE,    /* gl_figure: {value, low, high, source} of `dimension` */
+    GL_FIELD_SPECIAL    /* handled by the document's loader, listed for schema and key checks */
+} gl_field_type;
+
+typedef struct gl_field {
+    const char *path;          /* "parallel.tp"; NULL ends a table */
+    gl_field_type type;
+    gl_dimension dimension;
+    double minimum, maximum;   /* inclusive; both 0: no limit */
+    bool required;
+    const char *initial;       /* default as text for the schema; "" = none */
+    const char *word;          /* a word accepted instead of a quantity ("all"), or NULL … */
+    double word_value;         /* … and what it means */
+    const char *const *choices;
+    const char *doc;           /* one sentence */
+    size_t offset;             /* in the target struct */
+} gl_field;
+
+/*
+ * Loads a document into `target`, which holds the defaults: unknown and duplicate keys, wrong
+ * types, missing units, values out of range and missing required fields are diagnosed with position
+ * and path ("did you mean" for keys and choices). Returns true when nothing was diagnosed.
+ */
+bool gl_fields_load(const gl_field *fields, const gl_yaml_tree *tree, gl_arena *arena, void *target,
+                    gl_diagnostics *diagnostics);
+
+/* The value of a field as a table cell (SI), for the JSON echo. SPECIAL fields give empty cells. */
+gl_cell gl_field_cell(const gl_field *field, const void *target, gl_arena *arena);
+
+/* The schema as a table: field, type, unit, allowed, default, meaning. */
+gl_table *gl_fields_schema(const gl_field *fields, const char *name, gl_arena *arena);
+
+extern const gl_field gl_model_fields[];   /* target: gl_workload */
+extern const gl_field gl_cluster_fields[]; /* target: gl_cluster (input/cluster_file.h) */
+extern const gl_field gl_gpu_fields[];     /* target: gl_gpu */
+extern const gl_field gl_link_fields[];    /* target: gl_link */
+
+#endif
