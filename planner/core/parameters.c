@@ -5,14 +5,12 @@
  * (12), with a bias each. */
 enum { TENSORS_MAX = 48 };
 
-/* Where a tensor's rows or columns go under tensor parallelism. */
-typedef enum split { REPLICATED, SPLIT } split;
-
 typedef struct builder {
     const gl_model *model;
     int tp, ep;
     bool vocab_parallel;
-    bool head_copy; /* tied, but the last stage is not the first: it holds the table a second time */
+    bool
+        head_copy; /* tied, but the last stage is not the first: it holds the table a second time */
     gl_tensor tensors[TENSORS_MAX];
     size_t count;
 } builder;
@@ -29,9 +27,9 @@ static void add_tensor(builder *b, const char *name, int64_t elements, int64_t l
         (gl_tensor){.name = name, .elements = elements, .local_elements = local, .copies = 1};
 }
 
-/* A matrix of `in` × `out` of which TP splits `parallel_dim` (one of the two), and its bias. The
- * bias of a column-parallel matrix is split with its outputs, that of a row-parallel one is added
- * after the reduction, on every rank. */
+/* A matrix and its bias (NULL: none). Column-parallel: TP splits the outputs, and the bias with
+ * them. Row-parallel: TP splits the inputs; the bias is added after the reduction, on every rank.
+ */
 static void add_column(builder *b, const char *name, const char *bias, int64_t in, int64_t out,
                        int64_t local_out)
 {
@@ -118,14 +116,12 @@ typedef struct mlp_names {
 
 static const mlp_names dense_names = {"gate_up", "gate_up.bias", "gate", "gate.bias",
                                       "up",      "up.bias",      "down", "down.bias"};
-static const mlp_names expert_names = {"experts.gate_up", "experts.gate_up.bias",
-                                       "experts.gate",    "experts.gate.bias",
-                                       "experts.up",      "experts.up.bias",
-                                       "experts.down",    "experts.down.bias"};
-static const mlp_names shared_names = {"shared.gate_up", "shared.gate_up.bias",
-                                       "shared.gate",    "shared.gate.bias",
-                                       "shared.up",      "shared.up.bias",
-                                       "shared.down",    "shared.down.bias"};
+static const mlp_names expert_names = {
+    "experts.gate_up", "experts.gate_up.bias", "experts.gate", "experts.gate.bias",
+    "experts.up",      "experts.up.bias",      "experts.down", "experts.down.bias"};
+static const mlp_names shared_names = {"shared.gate_up",   "shared.gate_up.bias", "shared.gate",
+                                       "shared.gate.bias", "shared.up",           "shared.up.bias",
+                                       "shared.down",      "shared.down.bias"};
 
 static void add_mlp(builder *b, const mlp_names *n, int64_t ffn)
 {
@@ -219,8 +215,8 @@ static void add_block(builder *b, gl_block_kind kind)
 /* Moves the builder's tensors into a block and sums them up. */
 static void finish_block(builder *b, gl_arena *arena, gl_block *block)
 {
-    *block = (gl_block){.tensors = GL_ARENA_NEW(arena, gl_tensor, b->count),
-                        .tensor_count = b->count};
+    *block =
+        (gl_block){.tensors = GL_ARENA_NEW(arena, gl_tensor, b->count), .tensor_count = b->count};
     for (size_t i = 0; i < b->count; i++) {
         const gl_tensor *t = &b->tensors[i];
         block->tensors[i] = *t;
