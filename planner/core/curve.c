@@ -14,6 +14,9 @@ static const double MEDIAN_OF_SIGMA = 0.6745;
 static const double ASSUMED_NOISE_FRAC = 0.015 / 0.6745;
 /* Octaves at the end of a curve whose slope continues it. */
 static const double TAIL_RATIO = 8.0;
+/* A curve that starts no higher than this starts on its latency floor: smaller messages take the
+ * same time, and that is no extrapolation worth the name. */
+static const double FLOOR_SIZE_BYTES = 4096;
 
 static bool usable(const gl_sample *s)
 {
@@ -273,7 +276,9 @@ static gl_curve_time below(const gl_curve_fit *fit, double size)
     double first = fit->size_bytes[0];
     double slope_share = fit->quality.slope_s_per_byte * (first - size) / fit->time_s[0];
     double error = hypot(fit->quality.noise_frac, fmin(slope_share, 1.0) / 2);
-    return (gl_curve_time){fit->time_s[0], error, GL_EVIDENCE_EXTRAPOLATED_SIZE};
+    bool on_floor = first <= FLOOR_SIZE_BYTES;
+    return (gl_curve_time){fit->time_s[0], error,
+                           on_floor ? GL_EVIDENCE_INTERPOLATED : GL_EVIDENCE_EXTRAPOLATED_SIZE};
 }
 
 gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes)
