@@ -53,6 +53,9 @@ char *gl_format_quantity(double value, gl_dimension dimension, char *text, size_
 /* Memory amounts print in GiB with two decimals ("45.56 GiB"). */
 char *gl_format_gib(double size_bytes, char *text, size_t size);
 
+/* Amounts of money, currency left out: "12,345,678", "34.56", "0.0123". Not for reading back. */
+char *gl_format_money(double amount, char *text, size_t size);
+
 /* The decimal text with the fewest digits that reads back as the same double (for JSON and CSV);
  * whole numbers below 1e15 are written out. 32 bytes are enough. */
 char *gl_format_double(double value, char *text, size_t size);
