@@ -49,8 +49,8 @@ static void print_version(const void *unused, gl_output *out)
     gl_output_printf(out, "gpulink-plan %s%s%s%s\n", GPULINK_VERSION,
                      GPULINK_BUILD_COMMIT[0] != '\0' ? " (" : "", GPULINK_BUILD_COMMIT,
                      GPULINK_BUILD_COMMIT[0] != '\0' ? ")" : "");
-    gl_output_printf(out, "built as %s by %s with %s\n", GPULINK_BUILD_TYPE,
-                     GPULINK_BUILD_COMPILER, GPULINK_BUILD_LIBRARIES);
+    gl_output_printf(out, "built as %s by %s with %s\n", GPULINK_BUILD_TYPE, GPULINK_BUILD_COMPILER,
+                     GPULINK_BUILD_LIBRARIES);
     gl_output_puts(out, "GPL-3.0-or-later; comes without any warranty\n");
 }
 
@@ -94,8 +94,9 @@ int gl_planner_main(int argc, char **argv)
 {
     if (argc < 2) {
         gl_error err;
-        gl_fail(&err, GL_ERROR_USAGE, "give a model description, such as 'gpulink-plan model.yaml "
-                                      "--cluster calibration.db'");
+        gl_fail(&err, GL_ERROR_USAGE,
+                "give a model description, such as 'gpulink-plan model.yaml "
+                "--cluster calibration.db'");
         return gl_cli_fail(NULL, &err);
     }
     if (strcmp(argv[1], "--version") == 0)

@@ -68,10 +68,8 @@ static bool check_link(const char *path, gl_arena *arena, gl_texts *warnings,
 static const struct {
     const char *key;
     loader *load;
-} kinds[] = {{"model", check_model},
-             {"cluster", check_cluster},
-             {"gpu", check_gpu},
-             {"link", check_link}};
+} kinds[] = {
+    {"model", check_model}, {"cluster", check_cluster}, {"gpu", check_gpu}, {"link", check_link}};
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 /* SQLite files say so in their first bytes. */

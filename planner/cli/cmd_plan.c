@@ -31,8 +31,8 @@ typedef struct session {
     gl_cluster *clusters;
     gl_texts *cluster_notes;
     gl_report report;
-    bool answer_is_no;  /* under --strict */
-    size_t left_out;    /* combinations of a sweep that can not be planned */
+    bool answer_is_no; /* under --strict */
+    size_t left_out;   /* combinations of a sweep that can not be planned */
 } session;
 
 static bool load_clusters(session *s, gl_diagnostics *diagnostics)
@@ -94,11 +94,12 @@ static void add_scenario(session *s, const gl_planned *planned, size_t cluster,
     for (size_t i = 0; i < s->cluster_notes[cluster].count; i++)
         gl_texts_add(&notes, s->arena, s->cluster_notes[cluster].items[i]);
     const gl_plan_view view = {
-        .name = scenario_name(planned, &s->clusters[cluster], swept, s->request.sweep_count,
-                              s->arena),
+        .name =
+            scenario_name(planned, &s->clusters[cluster], swept, s->request.sweep_count, s->arena),
         .swept = swept,
         .swept_count = s->request.sweep_count,
         .only = only_table(s),
+        .for_people = gl_output_for_people(&s->options.output),
         .notes = notes.items,
         .note_count = notes.count,
     };
@@ -146,8 +147,7 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
 {
     size_t clusters = s->options.clusters.count;
     gl_diagnostics first = {.count = 0};
-    s->report.scenarios =
-        GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
+    s->report.scenarios = GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
     for (size_t i = 0; i < s->request.combinations; i++)
         for (size_t k = 0; k < clusters; k++) {
             diagnostics->count = diagnostics->dropped = 0;
@@ -180,7 +180,7 @@ static void put_summary_first(session *s)
         gl_scenario *scenarios = GL_ARENA_NEW(s->arena, gl_scenario, count + 1);
         scenarios[0] = summary;
         memcpy(scenarios + 1, s->report.scenarios, count * sizeof *scenarios);
-        s->report = (gl_report){scenarios, count + 1};
+        s->report = (gl_report){.scenarios = scenarios, .scenario_count = count + 1};
     }
 }
 

@@ -53,8 +53,8 @@ static bool check_names(const gl_texts *names, gl_error *err)
 
 static void build(const gl_texts *names, gl_arena *arena, gl_scenario *scenario)
 {
-    *scenario = (gl_scenario){.name = "schema",
-                              .tables = GL_ARENA_NEW(arena, gl_table *, SCHEMA_COUNT)};
+    *scenario =
+        (gl_scenario){.name = "schema", .tables = GL_ARENA_NEW(arena, gl_table *, SCHEMA_COUNT)};
     for (size_t i = 0; i < SCHEMA_COUNT; i++)
         if (is_asked(names, schemas[i].name))
             scenario->tables[scenario->table_count++] =
@@ -74,11 +74,10 @@ static int run_in(gl_arena *arena, int argc, char **argv)
         return gl_cli_fail("schema", &err);
     if (help)
         return gl_cli_help(&gl_cmd_schema);
-    if (!check_names(&names, &err) ||
-        !gl_output_options_check(&options.output, schema_names, &err))
+    if (!check_names(&names, &err) || !gl_output_options_check(&options.output, schema_names, &err))
         return gl_cli_fail("schema", &err);
     build(&names, arena, &scenario);
-    const gl_report report = {&scenario, 1};
+    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     if (!gl_output_report(&options.output, &report, scenario.tables[0]->name, &err))
         return gl_cli_fail("schema", &err);
     return GL_OK;

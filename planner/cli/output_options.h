@@ -14,45 +14,44 @@ typedef struct gl_output_options {
     const char *table;       /* NULL = the default */
     int color;               /* index into gl_color_choices */
     bool quiet, verbose;
-    gl_format format;        /* of format_name, set by gl_output_options_check */
+    gl_format format; /* of format_name, set by gl_output_options_check */
 } gl_output_options;
 
 extern const char *const gl_color_choices[];
 
-#define GL_OUTPUT_OPTIONS(TARGET, MEMBER)                                                            \
+#define GL_OUTPUT_OPTIONS(TARGET, MEMBER)                                                          \
     {.name = "format",                                                                             \
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
      .help = "table, csv, json or markdown (default table)",                                       \
-     .offset = offsetof(TARGET, MEMBER.format_name)},                                                \
+     .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
          .type = GL_OPTION_TEXT,                                                                   \
          .value_name = "FILE",                                                                     \
          .help = "write the answer to FILE instead of standard output",                            \
-         .offset = offsetof(TARGET, MEMBER.output)},                                                 \
+         .offset = offsetof(TARGET, MEMBER.output)},                                               \
         {.name = "table",                                                                          \
          .letter = 't',                                                                            \
          .type = GL_OPTION_TEXT,                                                                   \
          .value_name = "NAME",                                                                     \
          .help = "show this table alone; which one the CSV holds",                                 \
-         .offset = offsetof(TARGET, MEMBER.table)},                                                  \
+         .offset = offsetof(TARGET, MEMBER.table)},                                                \
         {.name = "color",                                                                          \
          .type = GL_OPTION_CHOICE,                                                                 \
          .value_name = "WHEN",                                                                     \
          .help = "auto, always or never (default auto: on a terminal, unless NO_COLOR is set)",    \
-         .offset = offsetof(TARGET, MEMBER.color),                                                   \
+         .offset = offsetof(TARGET, MEMBER.color),                                                 \
          .choices = gl_color_choices},                                                             \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GL_OPTION_FLAG,                                                                   \
          .help = "no warnings on standard error",                                                  \
-         .offset = offsetof(TARGET, MEMBER.quiet)},                                                  \
+         .offset = offsetof(TARGET, MEMBER.quiet)},                                                \
     {                                                                                              \
         .name = "verbose", .letter = 'v', .type = GL_OPTION_FLAG,                                  \
-        .help = "say on standard error what was read",                                             \
-        .offset = offsetof(TARGET, MEMBER.verbose)                                                   \
+        .help = "say on standard error what was read", .offset = offsetof(TARGET, MEMBER.verbose)  \
     }
 
 /* Checks format and table name against `tables` (NULL-terminated) before anything is computed, and

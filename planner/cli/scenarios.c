@@ -153,7 +153,8 @@ int gl_fail_without_cluster(const char *verb, const char *model)
     gl_texts names = {0};
     add_bundled(&names, "calibrations", ".db", arena);
     add_bundled(&names, "clusters", ".yaml", arena);
-    gl_cli_note("--cluster is missing: name a calibration database, a cluster file or a bundled one");
+    gl_cli_note(
+        "--cluster is missing: name a calibration database, a cluster file or a bundled one");
     gl_cli_note("for example: gpulink-plan %s %s --cluster %s", verb, model,
                 names.count > 0 ? names.items[0] : "calibration.db");
     if (names.count > 0)

@@ -76,12 +76,13 @@ typedef struct gl_request {
 bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
                       gl_request *request, gl_error *err);
 
-/* The settings of combination `index`: the last sweep turns fastest. `swept` points at the part that
- * came from the sweeps. */
+/* The settings of combination `index`: the last sweep turns fastest. `swept` points at the part
+ * that came from the sweeps. */
 const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,
                                       size_t *count, const gl_setting **swept);
 
-/* Says that --cluster is missing, with an example and the bundled names. Returns the exit status. */
+/* Says that --cluster is missing, with an example and the bundled names. Returns the exit status.
+ */
 int gl_fail_without_cluster(const char *verb, const char *model);
 
 /* A planned scenario, in the arena. */

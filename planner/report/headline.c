@@ -70,9 +70,8 @@ static const char *subject_line(const gl_plan *plan, gl_arena *arena)
     const gl_workload *workload = plan->workload;
     long long ranks = (long long)gl_workload_ranks(workload);
     return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s of %s: %s\n",
-                           workload->model.name,
-                           big_number((double)plan->parameters.total, arena), ranks,
-                           ranks == 1 ? "" : "s", plan->cluster->name,
+                           workload->model.name, big_number((double)plan->parameters.total, arena),
+                           ranks, ranks == 1 ? "" : "s", plan->cluster->name,
                            layout_text(&workload->parallel, arena));
 }
 
@@ -146,7 +145,7 @@ static const char *link_title(const gl_plan *plan, gl_tier_kind tier)
     if (link != NULL)
         return link->title != NULL ? link->title : link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)
-        if ((plan->rows[i].traffic->placement.nodes > 1) == (tier == GL_TIER_INTER_NODE))
+        if (gl_row_tier(plan->rows[i].traffic) == (int)tier)
             return gl_transport_name(plan->rows[i].per_call.transport);
     return "the link";
 }
@@ -179,11 +178,11 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
     if (need->verdict != GL_VERDICT_ENOUGH || !target_met ||
         need->available_bytes_per_s < NOT_NEEDED_FACTOR * need->required_bytes_per_s)
         return "";
-    return gl_arena_printf(arena,
-                           "           %s is not needed for this job: any link that sustains %s per "
-                           "GPU will do\n",
-                           link_title(plan, need->tier),
-                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
+    return gl_arena_printf(
+        arena,
+        "           %s is not needed for this job: any link that sustains %s per "
+        "GPU will do\n",
+        link_title(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }
 
 static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need, gl_arena *arena)
@@ -192,15 +191,15 @@ static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need,
     if (need->verdict == GL_VERDICT_NOT_USED)
         return "";
     const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
-    if (need->verdict == GL_VERDICT_UNKNOWN || isnan(need->required_bytes_per_s))
-        return gl_arena_printf(arena,
-                               "%s %s moves %s a step and GPU, has %s; what it needs is not known\n",
-                               place, link_title(plan, need->tier),
-                               quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has);
+    const char *link = link_title(plan, need->tier);
+    if (isnan(need->required_bytes_per_s))
+        return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n", place, link,
+                               quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
+                               plan->compute.known ? "NO bandwidth meets the target"
+                                                   : "what it needs is not known");
     return gl_arena_printf(arena, "%s needs %s per GPU, %s has %s: %s\n%s", place,
-                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena),
-                           link_title(plan, need->tier), has, verdict_text(need, arena),
-                           not_needed_text(plan, need, arena));
+                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
+                           verdict_text(need, arena), not_needed_text(plan, need, arena));
 }
 
 static const char *memory_line(const gl_plan *plan, gl_arena *arena)
@@ -218,9 +217,10 @@ static const char *memory_line(const gl_plan *plan, gl_arena *arena)
                                gib(-left_bytes, arena));
     return gl_arena_printf(arena, "Memory     %s%s of %s per GPU: fits%s\n", bound, total,
                            gib(memory->capacity_bytes, arena),
-                           bound[0] != '\0' ? " unless the activations, which are not known, are larger "
-                                              "than the rest"
-                                            : "");
+                           bound[0] != '\0'
+                               ? " unless the activations, which are not known, are larger "
+                                 "than the rest"
+                               : "");
 }
 
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena)

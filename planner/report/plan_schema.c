@@ -62,7 +62,8 @@ static const described columns[] = {
 
     {"required_bandwidth", "tier", "", "intra_node or inter_node"},
     {"required_bandwidth", "bytes_per_step_per_gpu", "B", "what a GPU puts on this tier in a step"},
-    {"required_bandwidth", "required_bytes_per_s", "B/s", "needed per GPU and direction, with headroom"},
+    {"required_bandwidth", "required_bytes_per_s", "B/s",
+     "needed per GPU and direction, with headroom"},
     {"required_bandwidth", "available_bytes_per_s", "B/s", "what large messages of this mix get"},
     {"required_bandwidth", "headroom", "", "factor for congestion, in the required figure"},
     {"required_bandwidth", "verdict", "", "enough, tight (only without headroom), short, …"},

@@ -11,8 +11,8 @@
  * list is expanded twice, so that a column and its cell can not come apart.
  */
 #define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value) *cell++ = (value);
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
+#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 /* What is needed to fill a row. */
 typedef struct context {
@@ -20,12 +20,6 @@ typedef struct context {
     const gl_plan_view *view;
     gl_arena *arena;
 } context;
-
-static gl_cell gib(double bytes, gl_arena *arena)
-{
-    char text[64];
-    return gl_text(gl_arena_strdup(arena, gl_format_gib(bytes, text, sizeof text)));
-}
 
 const char *gl_placement_text(const gl_placement *placement, gl_arena *arena)
 {
@@ -170,8 +164,7 @@ static const char *fabric_name(gl_fabric fabric)
     X("gpu", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gpu != NULL ? gpu->name : NULL))            \
     X("nodes", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(cluster->nodes))                       \
     X("gpus_per_node", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(cluster->gpus_per_node))       \
-    X("gpus", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                    \
-      gl_integer((int64_t)cluster->nodes *cluster->gpus_per_node))                                 \
+    X("gpus", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(gpus))                                  \
     X("intra_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->intra)))    \
     X("intra_node_calibration", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_text(cluster->intra.calibration))                                                         \
@@ -190,8 +183,8 @@ static gl_table *cluster_table(const context *c)
     static const gl_column columns[] = {CLUSTER(AS_COLUMN)};
     const gl_cluster *cluster = c->plan->cluster;
     const gl_gpu *gpu = cluster->gpu;
-    gl_table *table =
-        gl_table_create(c->arena, "cluster", "Cluster", columns, COUNT(columns));
+    int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
+    gl_table *table = gl_table_create(c->arena, "cluster", "Cluster", columns, COUNT(columns));
     table->record = true;
     gl_cell *cell = gl_table_add_row(table);
     CLUSTER(AS_CELL)
@@ -258,9 +251,8 @@ static const char *short_placement(const gl_placement *placement, gl_arena *aren
 static gl_table *traffic_table(const context *c)
 {
     static const gl_column columns[] = {TRAFFIC(AS_COLUMN)};
-    gl_table *table =
-        gl_table_create(c->arena, "traffic", "Traffic of one rank in one step", columns,
-                        COUNT(columns));
+    gl_table *table = gl_table_create(c->arena, "traffic", "Traffic of one rank in one step",
+                                      columns, COUNT(columns));
     for (size_t index = 0; index < c->plan->traffic.row_count; index++) {
         const gl_timed_row *row = &c->plan->rows[index];
         const gl_traffic_row *traffic = row->traffic;
@@ -321,17 +313,12 @@ static gl_table *step_table(const context *c)
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL,                                               \
       gl_text(gl_evidence_name(tier_evidence(c->plan, need->tier))))
 
-/* A row of traffic belongs to the tier that it can not do without: leaving a node decides. */
-static bool row_uses_tier(const gl_traffic_row *traffic, gl_tier_kind tier)
-{
-    return tier == (traffic->placement.nodes > 1 ? GL_TIER_INTER_NODE : GL_TIER_INTRA_NODE);
-}
-
+/* The worst of the rows that can not do without the tier. */
 static gl_evidence tier_evidence(const gl_plan *plan, gl_tier_kind tier)
 {
     gl_evidence worst = GL_EVIDENCE_NONE;
     for (size_t i = 0; i < plan->traffic.row_count; i++)
-        if (row_uses_tier(plan->rows[i].traffic, tier))
+        if (gl_row_tier(plan->rows[i].traffic) == (int)tier)
             worst = gl_evidence_worst(worst, plan->rows[i].per_call.evidence);
     return worst;
 }
@@ -354,33 +341,23 @@ static double other_bytes(const gl_memory *memory)
     return memory->logits_bytes + memory->buffers_bytes + memory->reserve_bytes;
 }
 
-/* Memory is in GiB for people, which no dimension says: each amount has a column for either. */
+#define MEMORY_BYTES(X, name, heading, value)                                                      \
+    X(name, heading, GL_BYTES, GL_FOR_ALL | GL_AS_GIB, gl_real(value))
 #define MEMORY(X)                                                                                  \
-    X("stage", "Stage", GL_NUMBER, GL_FOR_ALL, gl_integer(c->plan->memory_stage))                  \
-    X("per_gpu_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->total_bytes))              \
-    X("per_gpu", "Needed", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->total_bytes, c->arena))           \
-    X("capacity_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->capacity_bytes))          \
-    X("capacity", "Capacity", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->capacity_bytes, c->arena))     \
-    X("fits", "Fits", GL_NUMBER, GL_FOR_ALL, fits)                                                 \
-    X("parameters_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->parameters_bytes))      \
-    X("parameters", "Parameters", GL_NUMBER, GL_FOR_PEOPLE,                                        \
-      gib(memory->parameters_bytes, c->arena))                                                     \
-    X("gradients_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->gradients_bytes))        \
-    X("gradients", "Gradients", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->gradients_bytes, c->arena))  \
-    X("optimizer_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->optimizer_bytes))        \
-    X("optimizer", "Optimizer", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->optimizer_bytes, c->arena))  \
-    X("activations_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->activations_bytes))    \
-    X("activations", "Activations", GL_NUMBER, GL_FOR_PEOPLE,                                      \
-      gib(memory->activations_bytes, c->arena))                                                    \
+    X("stage", "Pipeline stage", GL_NUMBER, GL_FOR_ALL, gl_integer(c->plan->memory_stage))         \
+    MEMORY_BYTES(X, "per_gpu_bytes", "Needed", memory->total_bytes)                                \
+    MEMORY_BYTES(X, "capacity_bytes", "Capacity", memory->capacity_bytes)                          \
+    X("fits", "Fits", GL_NUMBER, GL_FOR_ALL, fits_cell(memory))                                    \
+    MEMORY_BYTES(X, "parameters_bytes", "Parameters", memory->parameters_bytes)                    \
+    MEMORY_BYTES(X, "gradients_bytes", "Gradients", memory->gradients_bytes)                       \
+    MEMORY_BYTES(X, "optimizer_bytes", "Optimizer", memory->optimizer_bytes)                       \
+    MEMORY_BYTES(X, "activations_bytes", "Activations", memory->activations_bytes)                 \
     X("in_flight", "  microbatches in flight", GL_NUMBER, GL_FOR_ALL,                              \
       gl_integer(memory->in_flight))                                                               \
-    X("other_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(other_bytes(memory)))                \
-    X("logits_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->logits_bytes))              \
-    X("logits", "Logits", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->logits_bytes, c->arena))           \
-    X("buffers_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->buffers_bytes))            \
-    X("buffers", "Buffers", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->buffers_bytes, c->arena))        \
-    X("reserve_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->reserve_bytes))            \
-    X("reserve", "Reserve", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->reserve_bytes, c->arena))
+    MEMORY_BYTES(X, "other_bytes", "Other", other_bytes(memory))                                   \
+    MEMORY_BYTES(X, "logits_bytes", "  logits", memory->logits_bytes)                              \
+    MEMORY_BYTES(X, "buffers_bytes", "  buffers", memory->buffers_bytes)                           \
+    MEMORY_BYTES(X, "reserve_bytes", "  reserve", memory->reserve_bytes)
 
 /* Whether it fits is unknown, not true, when the capacity is. */
 static gl_cell fits_cell(const gl_memory *memory)
@@ -396,7 +373,6 @@ static gl_table *memory_table(const context *c)
     gl_table *table = gl_table_create(c->arena, "memory", "Memory of one GPU of the fullest stage",
                                       columns, COUNT(columns));
     table->record = true;
-    gl_cell fits = fits_cell(memory);
     gl_cell *cell = gl_table_add_row(table);
     MEMORY(AS_CELL)
     return table;
@@ -423,8 +399,7 @@ static gl_table *memory_table(const context *c)
     X("smallest_size_bytes", "From", GL_BYTES, GL_FOR_ALL, gl_real(fit->size_bytes[0]))            \
     X("largest_size_bytes", "To", GL_BYTES, GL_FOR_ALL,                                            \
       gl_real(fit->size_bytes[quality->points - 1]))                                               \
-    X("method", "Method", GL_NUMBER, GL_FOR_ALL,                                                   \
-      gl_text(gl_interpolation_name(quality->method)))                                             \
+    X("method", "Method", GL_NUMBER, GL_FOR_ALL, gl_text(gl_interpolation_name(quality->method)))  \
     X("loo_median_frac", "Error", GL_FRACTION, GL_FOR_ALL, gl_real(quality->loo_median_frac))      \
     X("loo_p90_frac", "P90", GL_FRACTION, GL_FOR_ALL, gl_real(quality->loo_p90_frac))              \
     X("noise_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(quality->noise_frac))              \
@@ -445,9 +420,9 @@ static bool is_used(const gl_plan *plan, gl_collective collective)
 static gl_table *network_table(const context *c)
 {
     static const gl_column columns[] = {NETWORK(AS_COLUMN)};
-    gl_table *table = gl_table_create(
-        c->arena, "network", "Measured curves (error: each point left out in turn)", columns,
-        COUNT(columns));
+    gl_table *table =
+        gl_table_create(c->arena, "network", "Measured curves (error: each point left out in turn)",
+                        columns, COUNT(columns));
     size_t count = 0;
     const gl_curve_fit *fits =
         c->plan->network != NULL ? gl_network_fits(c->plan->network, &count) : NULL;
@@ -529,8 +504,7 @@ static gl_table *compute_table(const context *c)
     X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_ALL, gl_real(gl_plan_exposed_frac(c->plan)))  \
     X("mfu", "MFU", GL_FRACTION, GL_FOR_ALL, gl_real(step->mfu_frac))                              \
     X("tokens_per_s", "Tokens/s", GL_NUMBER, GL_FOR_ALL, gl_real(step->tokens_per_s))              \
-    X("memory_per_gpu_bytes", NULL, GL_BYTES, GL_FOR_MACHINES, gl_real(memory->total_bytes))       \
-    X("memory_per_gpu", "Memory", GL_NUMBER, GL_FOR_PEOPLE, gib(memory->total_bytes, c->arena))    \
+    MEMORY_BYTES(X, "memory_per_gpu_bytes", "Memory", memory->total_bytes)                         \
     X("memory_fits", "Fits", GL_NUMBER, GL_FOR_ALL, fits_cell(memory))                             \
     X("intra_node_verdict", "In node", GL_NUMBER, GL_FOR_ALL,                                      \
       gl_text(gl_verdict_name(needs[GL_TIER_INTRA_NODE].verdict)))                                 \
@@ -540,18 +514,18 @@ static gl_table *compute_table(const context *c)
 
 static const gl_column summary_columns[] = {SUMMARY(AS_COLUMN)};
 
-/* A swept key as a column: "parallel.tp" is `parallel_tp`, "Tp" for people would hide where it is. */
+/* A swept key as a column: "parallel.tp" is `parallel_tp`, "Tp" for people would hide where it is.
+ */
 static const gl_column *summary_columns_with(const gl_plan_view *view, gl_arena *arena)
 {
-    gl_column *columns =
-        GL_ARENA_NEW(arena, gl_column, view->swept_count + COUNT(summary_columns));
+    gl_column *columns = GL_ARENA_NEW(arena, gl_column, view->swept_count + COUNT(summary_columns));
     for (size_t i = 0; i < view->swept_count; i++) {
         char *name = gl_arena_strdup(arena, view->swept[i].key);
         for (char *letter = name; *letter != '\0'; letter++)
             if (*letter == '.')
                 *letter = '_';
-        columns[i] = (gl_column){name, gl_arena_strdup(arena, view->swept[i].key), GL_NUMBER,
-                                 GL_FOR_ALL};
+        columns[i] =
+            (gl_column){name, gl_arena_strdup(arena, view->swept[i].key), GL_NUMBER, GL_FOR_ALL};
     }
     memcpy(columns + view->swept_count, summary_columns, sizeof summary_columns);
     return columns;
@@ -617,6 +591,14 @@ const char *const *gl_plan_table_names(void)
     return names;
 }
 
+static bool is_for_people(const gl_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if ((table->columns[i].audience & GL_FOR_PEOPLE) != 0)
+            return true;
+    return false;
+}
+
 /* The tables outlive the plan, so the texts of their cells must, too. */
 static void keep_texts(gl_table *table, gl_arena *arena)
 {
@@ -638,19 +620,10 @@ typedef struct missing {
     const char *reason;
 } missing;
 
-static bool misses_compute(const gl_plan *plan)
-{
-    return !plan->compute.known;
-}
-
 static bool misses_mfu(const gl_plan *plan)
 {
-    return plan->compute.known && isnan(plan->step.mfu_frac);
-}
-
-static bool misses_tokens(const gl_plan *plan)
-{
-    return plan->compute.known && isnan(plan->step.tokens_per_s);
+    return !isnan(plan->step.tokens_per_s) && isnan(plan->step.mfu_frac) &&
+           plan->cluster->gpu != NULL;
 }
 
 static bool misses_activations(const gl_plan *plan)
@@ -660,18 +633,34 @@ static bool misses_activations(const gl_plan *plan)
 
 static bool misses_capacity(const gl_plan *plan)
 {
-    return isnan(plan->memory.capacity_bytes);
+    return plan->cluster->gpu != NULL && isnan(plan->memory.capacity_bytes);
+}
+
+/* Compute is known, and yet no bandwidth meets the target: what is left is latency. */
+static bool misses_target(const gl_plan *plan, gl_tier_kind tier)
+{
+    return plan->compute.known && plan->needs[tier].verdict == GL_VERDICT_UNKNOWN;
+}
+
+static bool misses_intra(const gl_plan *plan)
+{
+    return misses_target(plan, GL_TIER_INTRA_NODE);
+}
+
+static bool misses_inter(const gl_plan *plan)
+{
+    return misses_target(plan, GL_TIER_INTER_NODE);
 }
 
 static const missing missings[] = {
-    {misses_compute, "compute time is not known, and so neither are step time, exposed communication"
-                     " and required bandwidth: describe the architecture and name a GPU of the"
-                     " catalogue, or state compute.step"},
-    {misses_mfu, "MFU is not known: it needs the architecture and the GPU's peak"},
-    {misses_tokens, "tokens per second are not known: state model.sequence"},
-    {misses_activations, "activations are not known without an architecture: they are not in the"
-                         " memory total, which is therefore a lower bound"},
-    {misses_capacity, "whether it fits is not known: the catalogue has no such GPU"},
+    {misses_mfu, "MFU is not given: the catalogue has no peak of this GPU for the compute type"},
+    {misses_activations, "activations are not known without an architecture: they are not in the "
+                         "memory total, which is a lower bound"},
+    {misses_capacity, "whether it fits is not known: the catalogue has no memory size of this GPU"},
+    {misses_intra, "no bandwidth inside the node meets target.exposed_communication: a required "
+                   "one is not given"},
+    {misses_inter, "no bandwidth between nodes meets target.exposed_communication: a required one "
+                   "is not given"},
 };
 
 static void collect_warnings(const context *c, gl_scenario *out)
@@ -696,6 +685,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
         if (view->only != NULL && strcmp(view->only, kinds[i].name) != 0)
             continue;
         gl_table *table = kinds[i].build(&c);
+        if (view->for_people && !is_for_people(table))
+            continue;
         keep_texts(table, arena);
         scenario.tables[scenario.table_count++] = table;
     }
@@ -728,8 +719,8 @@ void gl_plan_take_summary(gl_report *report, gl_arena *arena, gl_scenario *out)
         if (one == NULL)
             continue;
         if (all == NULL)
-            all = gl_table_create(arena, "summary", "Side by side", one->columns,
-                                  one->column_count);
+            all =
+                gl_table_create(arena, "summary", "Side by side", one->columns, one->column_count);
         memcpy(gl_table_add_row(all), one->cells, one->column_count * sizeof *one->cells);
     }
     *out = (gl_scenario){.name = "side by side"};

@@ -14,11 +14,13 @@
 
 /* How a plan is shown, beside the plan itself. */
 typedef struct gl_plan_view {
-    const char *name;           /* of the scenario */
-    const gl_setting *swept;    /* what differs between the scenarios of a sweep: columns of `summary` */
+    const char *name; /* of the scenario */
+    const gl_setting
+        *swept; /* what differs between the scenarios of a sweep: columns of `summary` */
     size_t swept_count;
-    const char *only;           /* build this table alone; NULL = all */
-    const char *const *notes;   /* warnings of the loaders, which come before those of the plan */
+    const char *only;         /* build this table alone; NULL = all */
+    bool for_people;          /* leave out the tables that only machines read */
+    const char *const *notes; /* warnings of the loaders, which come before those of the plan */
     size_t note_count;
 } gl_plan_view;
 
@@ -27,8 +29,8 @@ typedef struct gl_plan_view {
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,
                       gl_scenario *out);
 
-/* Takes the `summary` rows out of all scenarios and puts them side by side in one of their own: that
- * is how people see them. Machines read a `summary` in each scenario. */
+/* Takes the `summary` rows out of all scenarios and puts them side by side in one of their own:
+ * that is how people see them. Machines read a `summary` in each scenario. */
 void gl_plan_take_summary(gl_report *report, gl_arena *arena, gl_scenario *out);
 
 /* Names of all tables that a plan has, NULL-terminated. */
