@@ -13,7 +13,9 @@
 
 typedef struct gl_output gl_output;
 
-/* `path` NULL or "-" = standard output. */
+/* `path` NULL or "-" = standard output. Finds a path that cannot be written before any work is
+ * done. A device or pipe ("/dev/null") is written as it is, without a rename. SIGPIPE is ignored
+ * from now on unless it was handled. */
 bool gl_output_open(const char *path, gl_output **out, gl_error *err);
 
 /* An output into memory: gl_output_text gives what was written so far. */
@@ -25,8 +27,9 @@ void gl_output_puts(gl_output *out, const char *text);
 void gl_output_printf(gl_output *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Flushes, checks, renames, closes, frees. Status GL_ERROR_SYSTEM with the reason when anything
- * was not written. */
+/* Writes, checks, renames, closes, frees (also when it fails). Status GL_ERROR_SYSTEM with the
+ * reason when anything was not written. A reader that closed the pipe gives the same status with
+ * an empty message: there is nothing to tell. */
 bool gl_output_close(gl_output *out, gl_error *err);
 
 /* Closes without renaming and frees: what was written is dropped. NULL is allowed. */

@@ -25,18 +25,20 @@ typedef struct gl_cell {
     } as;
 } gl_cell;
 
-/* Who sees a column. */
+/* Who sees a column, and how people see it. */
 enum {
-    GL_FOR_PEOPLE = 1,  /* text, markdown */
+    GL_FOR_PEOPLE = 1,   /* text, markdown */
     GL_FOR_MACHINES = 2, /* CSV, JSON */
-    GL_FOR_ALL = 3
+    GL_FOR_ALL = 3,
+    GL_AS_GIB = 4,  /* added: an amount of memory, "45.56 GiB" */
+    GL_AS_MONEY = 8 /* added: "12,345,678" */
 };
 
 typedef struct gl_column {
     const char *name;       /* snake_case, ends in its unit: the CSV header and the JSON key */
     const char *heading;    /* for people; NULL = name */
     gl_dimension dimension; /* how people see a REAL or INTEGER cell */
-    int audience;           /* GL_FOR_…; 0 = GL_FOR_ALL */
+    int audience;           /* GL_FOR_… | GL_AS_…; no GL_FOR_… = GL_FOR_ALL */
 } gl_column;
 
 typedef struct gl_table {
@@ -88,6 +90,9 @@ typedef struct gl_scenario {
 typedef struct gl_report {
     gl_scenario *scenarios;
     size_t scenario_count;
+    /* Tables across all scenarios: the JSON key "comparison"; NULL when there are none. Its name
+     * stands in the CSV's scenario column; its headline and warnings are for people only. */
+    const gl_scenario *comparison;
 } gl_report;
 
 typedef enum gl_format { GL_FORMAT_TABLE, GL_FORMAT_CSV, GL_FORMAT_JSON, GL_FORMAT_MARKDOWN } gl_format;

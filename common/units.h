@@ -43,7 +43,9 @@ const char *gl_dimension_name(gl_dimension dimension);
 /*
  * Prints for people, three or four significant digits, a blank between number and unit.
  * BYTES prints in GB, MB, kB (powers of 1000), except sizes that are whole multiples of 1 KiB or
- * more, which print as "32 MiB"; rates in GB/s; times in s, ms, us. NaN prints as "-".
+ * more, which print as "32 MiB"; rates in GB/s (from 0.01 GB/s
+ * on); times in s, ms, us, and from 10 000 s on in h and d; fractions as "45.6 %"; large numbers
+ * as "70.6e9". NaN prints as "-".
  * Returns `text` (always terminated).
  */
 char *gl_format_quantity(double value, gl_dimension dimension, char *text, size_t size);
@@ -51,7 +53,11 @@ char *gl_format_quantity(double value, gl_dimension dimension, char *text, size_
 /* Memory amounts print in GiB with two decimals ("45.56 GiB"). */
 char *gl_format_gib(double size_bytes, char *text, size_t size);
 
-/* The shortest decimal text that reads back as the same double (for JSON and CSV). */
+/* Amounts of money, currency left out: "12,345,678", "34.56", "0.0123". Not for reading back. */
+char *gl_format_money(double amount, char *text, size_t size);
+
+/* The decimal text with the fewest digits that reads back as the same double (for JSON and CSV);
+ * whole numbers below 1e15 are written out. 32 bytes are enough. */
 char *gl_format_double(double value, char *text, size_t size);
 
 #endif

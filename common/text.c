@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/text.h"
+
+#include "common/utf8.h"
+
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 64 };
+
+/* Lower case without '-' and '_'; false when the text is too long to be a slip of a name. */
+static bool normalise(const char *text, char out[NAME_MAX_BYTES], size_t *length)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++) {
+        if (*text == '-' || *text == '_')
+            continue;
+        if (n == NAME_MAX_BYTES)
+            return false;
+        out[n++] = (char)(*text >= 'A' && *text <= 'Z' ? *text - 'A' + 'a' : *text);
+    }
+    *length = n;
+    return true;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edit distance in which a swap of neighbours counts as one (optimal string alignment). */
+static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    size_t rows[3][NAME_MAX_BYTES + 1];
+    size_t *before = rows[0], *last = rows[1], *now = rows[2];
+    for (size_t j = 0; j <= b_length; j++)
+        last[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        now[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t cost = a[i - 1] != b[j - 1];
+            now[j] = smaller(smaller(last[j], now[j - 1]) + 1, last[j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                now[j] = smaller(now[j], before[j - 2] + 1);
+        }
+        size_t *oldest = before;
+        before = last;
+        last = now;
+        now = oldest;
+    }
+    return last[b_length];
+}
+
+const char *gl_nearest(const char *text, const char *const *candidates, size_t count)
+{
+    char wanted[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
+    size_t wanted_length, length, best = NAME_MAX_BYTES;
+    const char *nearest = NULL;
+    if (!normalise(text, wanted, &wanted_length) || wanted_length == 0)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (!normalise(candidates[i], name, &length))
+            continue;
+        size_t edits = distance(wanted, wanted_length, name, length);
+        size_t longer = length > wanted_length ? length : wanted_length;
+        if (edits < best && edits * 3 <= longer) {
+            best = edits;
+            nearest = candidates[i];
+        }
+    }
+    return nearest;
+}
+
+bool gl_starts_with(const char *text, const char *prefix)
+{
+    return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+bool gl_ends_with(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), end = strlen(suffix);
+    return length >= end && strcmp(text + length - end, suffix) == 0;
+}
+
+/* Control characters, and those that turn the direction of a whole line on a terminal. */
+static bool is_control(uint32_t character)
+{
+    return character < 0x20 || (character >= 0x7F && character < 0xA0) ||
+           (character >= 0x2028 && character <= 0x202E) ||
+           (character >= 0x2066 && character <= 0x2069);
+}
+
+char *gl_printable(const char *text, char *buffer, size_t size)
+{
+    static const char ellipsis[] = "…";
+    size_t used = 0, cut = 0; /* cut: the longest prefix that leaves room for the ellipsis */
+    if (size == 0)
+        return buffer;
+    while (*text != '\0') {
+        uint32_t character;
+        int valid;
+        size_t length = gl_utf8_next(text, &character, &valid);
+        bool plain = valid && !is_control(character);
+        size_t needed = plain ? length : 1;
+        if (used + needed >= size) {
+            if (cut + sizeof ellipsis <= size) {
+                memcpy(buffer + cut, ellipsis, sizeof ellipsis - 1);
+                used = cut + sizeof ellipsis - 1;
+            }
+            break;
+        }
+        memcpy(buffer + used, plain ? text : "?", needed);
+        used += needed;
+        if (used + sizeof ellipsis <= size)
+            cut = used;
+        text += length;
+    }
+    buffer[used] = '\0';
+    return buffer;
+}
