@@ -2,12 +2,12 @@
 /*
  * The plain rules, for n ranks on N nodes with r ranks on each (docs/models/network.md):
  *
- *   ring      t = base + steps·step + (S·f(n) + half) / bw
- *   tree      t = base + 2·((r−1)·step_intra + log2(N)·step_inter) + (S·f(n) + half) / (0.92·bw)
- *   pairwise  t = base + log2(n)·step + max(inside, outside),
+ *   ring      t = base + Σ steps·step' + S·f(n) / bw
+ *   tree      t = base + 2·((r−1)·step'_intra + log2(N)·step'_inter) + S·f(n) / (0.92·bw)
+ *   pairwise  t = base + log2(n)·step' + max(inside, outside),
  *             inside = S·(r−1)/n / bw_intra, outside = S·(n−r)/n / (bw_inter / r)
  *
- * with f the bus factor, bw the smaller of the intra-node bandwidth and what the NICs of a node give
+ * with step' = step + half/bw_link the time of a step with a chunk in it, f the bus factor, bw the smaller of the intra-node bandwidth and what the NICs of a node give
  * to the group. The step counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30).
  */
 #include "planner/core/network_rules.h"
@@ -23,7 +23,8 @@ typedef struct path {
     const gl_link *link;
     double bw_bytes_per_s; /* reachable, for this kind of collective */
     double error_frac;
-    double base_s, step_s, half_bytes;
+    double base_s;
+    double step_s; /* a step with its chunk: step latency + half_size / bandwidth of one link */
 } path;
 
 static const gl_figure *efficiency_for(const gl_link *link, gl_collective collective)
@@ -40,13 +41,15 @@ static path path_of(const gl_link *link, gl_collective collective)
 {
     const gl_figure *efficiency = efficiency_for(link, collective);
     double spread = (efficiency->high - efficiency->low) / 2 / P90_OF_SIGMA;
+    double bw = link->bw_bytes_per_s.value * efficiency->value;
+    double half =
+        link->half_size_bytes.kind != GL_FIGURE_ABSENT ? link->half_size_bytes.value : 0;
     return (path){
         .link = link,
-        .bw_bytes_per_s = link->bw_bytes_per_s.value * efficiency->value,
+        .bw_bytes_per_s = bw,
         .error_frac = efficiency->value > 0 ? spread / efficiency->value : 0,
         .base_s = link->base_latency_s.value,
-        .step_s = link->step_latency_s.value,
-        .half_bytes = link->half_size_bytes.kind != GL_FIGURE_ABSENT ? link->half_size_bytes.value : 0,
+        .step_s = link->step_latency_s.value + half / bw,
     };
 }
 
@@ -96,18 +99,16 @@ static double ring_time(const rule_case *c)
     double steps = ring_steps(c->query->collective, p->ranks);
     double inter_steps = c->inter.link != NULL ? ring_steps(c->query->collective, p->nodes) : 0;
     double base = fmax(c->intra.base_s, c->inter.base_s);
-    double half = fmax(c->intra.half_bytes, c->inter.half_bytes);
     return base + (steps - inter_steps) * c->intra.step_s + inter_steps * c->inter.step_s +
-           (c->wire_bytes + half) / c->busbw;
+           c->wire_bytes / c->busbw;
 }
 
 static double tree_time(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double base = fmax(c->intra.base_s, c->inter.base_s);
-    double half = fmax(c->intra.half_bytes, c->inter.half_bytes);
     double hops = (p->ranks_per_node - 1) * c->intra.step_s + log2(p->nodes) * c->inter.step_s;
-    return base + 2 * hops + (c->wire_bytes + half) / (TREE_BANDWIDTH * c->busbw);
+    return base + 2 * hops + c->wire_bytes / (TREE_BANDWIDTH * c->busbw);
 }
 
 static double pairwise_time(const rule_case *c)
