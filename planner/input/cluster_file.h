@@ -10,9 +10,9 @@
 
 /*
  * Resolves and loads a cluster. `name` is tried as a file first, then as a bundled name
- * (data/clusters/NAME.yaml, data/calibrations/NAME.db). A database makes a cluster whose size is the
- * largest placement measured and whose GPU is found in the catalogue by the name that the driver
- * prints. Of several curves with the same key (collective, type class, placement, transport,
+ * (data/clusters/NAME.yaml, data/calibrations/NAME.db). A database makes a cluster whose size is
+ * the largest placement measured and whose GPU is found in the catalogue by the name that the
+ * driver prints. Of several curves with the same key (collective, type class, placement, transport,
  * in-place) the newest complete run's is taken, and a warning says so; a file with several
  * transports is refused unless each tier has one (advice: filter by label when importing).
  */
