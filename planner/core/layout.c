@@ -2,7 +2,6 @@
 #include "planner/core/layout.h"
 
 #include <stddef.h>
-
 #include <stdint.h>
 
 /* The mixed radix of rank numbers. */
