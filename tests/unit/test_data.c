@@ -172,7 +172,7 @@ static void check_cluster(gl_arena *arena, const char *folder, const char *file)
     gl_texts warnings = {0};
     gl_cluster cluster = {0};
     const char *name = gl_arena_strndup(arena, file, strlen(file) - strlen(".yaml"));
-    bool loaded = gl_cluster_load(name, arena, &cluster, &warnings, &diagnostics);
+    bool loaded = gl_cluster_load(name, NULL, 0, arena, &cluster, &warnings, &diagnostics);
     assert_clean(file, &diagnostics);
     assert_true(loaded);
     assert_int_equal(warnings.count, 0);
@@ -220,7 +220,7 @@ static void check_command(gl_arena *arena, const char *file, const gl_workload *
     gl_diagnostics diagnostics = {0};
     gl_texts warnings = {0};
     gl_cluster cluster = {0};
-    assert_true(gl_cluster_load(name, arena, &cluster, &warnings, &diagnostics));
+    assert_true(gl_cluster_load(name, NULL, 0, arena, &cluster, &warnings, &diagnostics));
     assert_true(gl_workload_ranks(workload) <= (int64_t)cluster.nodes * cluster.gpus_per_node);
 }
 
