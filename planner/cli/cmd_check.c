@@ -4,6 +4,7 @@
 #include "planner/input/cluster_file.h"
 #include "planner/input/fields.h"
 #include "planner/input/model_file.h"
+#include "planner/input/notes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,7 @@ static bool check_cluster(const char *path, gl_arena *arena, gl_texts *warnings,
                           gl_diagnostics *diagnostics)
 {
     gl_cluster cluster;
-    return gl_cluster_load(path, arena, &cluster, warnings, diagnostics);
+    return gl_cluster_load(path, NULL, 0, arena, &cluster, warnings, diagnostics);
 }
 
 static bool check_fields(const gl_field *fields, const char *path, gl_arena *arena, void *target,

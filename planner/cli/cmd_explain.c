@@ -17,8 +17,8 @@ static bool load(const gl_request *request, gl_arena *arena, gl_cluster *cluster
                  gl_planned *planned, gl_diagnostics *diagnostics)
 {
     gl_texts notes = {0};
-    return gl_cluster_load(request->options->clusters.items[0], arena, cluster, &notes,
-                           diagnostics) &&
+    return gl_cluster_load(request->options->clusters.items[0], request->settings,
+                           request->setting_count, arena, cluster, &notes, diagnostics) &&
            gl_plan_one(request, request->settings, request->setting_count, cluster, arena, planned,
                        diagnostics);
 }

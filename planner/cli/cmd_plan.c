@@ -23,33 +23,59 @@ static const gl_option options_table[] = {
     {.name = NULL},
 };
 
+typedef struct loaded_cluster {
+    gl_cluster cluster;
+    gl_texts notes;
+} loaded_cluster;
+
 /* State of one run of the command. */
 typedef struct session {
     gl_planning_options options;
     gl_request request;
-    gl_arena *arena; /* everything that lives until the report is written */
-    gl_cluster *clusters;
-    gl_texts *cluster_notes;
+    gl_arena *arena;          /* everything that lives until the report is written */
+    loaded_cluster *clusters; /* NULL: each scenario loads its own */
     gl_report report;
     bool answer_is_no; /* under --strict */
     size_t left_out;   /* combinations of a sweep that can not be planned */
 } session;
 
+static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
+                         size_t setting_count, gl_arena *arena, loaded_cluster *loaded,
+                         gl_diagnostics *diagnostics)
+{
+    const char *name = s->options.clusters.items[index];
+    *loaded = (loaded_cluster){.notes = {0}};
+    if (!gl_cluster_load(name, settings, setting_count, arena, &loaded->cluster, &loaded->notes,
+                         diagnostics))
+        return false;
+    const gl_cluster *cluster = &loaded->cluster;
+    if (s->options.output.verbose)
+        gl_cli_note("%s: nodes %d, GPUs a node %d, curves in a node %zu, between nodes %zu", name,
+                    cluster->nodes, cluster->gpus_per_node, cluster->intra.curve_count,
+                    cluster->inter.curve_count);
+    return true;
+}
+
+/* A sweep over a cluster's fields loads the cluster for each combination; otherwise once is enough.
+ */
+static bool sweeps_clusters(const gl_request *request)
+{
+    for (size_t i = 0; i < request->sweep_count; i++)
+        if (gl_setting_is_cluster(&(gl_setting){request->sweeps[i].key, ""}))
+            return true;
+    return false;
+}
+
 static bool load_clusters(session *s, gl_diagnostics *diagnostics)
 {
-    const gl_texts *names = &s->options.clusters;
-    s->clusters = GL_ARENA_NEW(s->arena, gl_cluster, names->count);
-    s->cluster_notes = GL_ARENA_NEW(s->arena, gl_texts, names->count);
-    for (size_t i = 0; i < names->count; i++) {
-        const gl_cluster *cluster = &s->clusters[i];
-        if (!gl_cluster_load(names->items[i], s->arena, &s->clusters[i], &s->cluster_notes[i],
-                             diagnostics))
+    size_t count = s->options.clusters.count;
+    if (sweeps_clusters(&s->request))
+        return true;
+    s->clusters = GL_ARENA_NEW(s->arena, loaded_cluster, count);
+    for (size_t i = 0; i < count; i++)
+        if (!load_cluster(s, i, s->request.settings, s->request.setting_count, s->arena,
+                          &s->clusters[i], diagnostics))
             return false;
-        if (s->options.output.verbose)
-            gl_cli_note("%s: %d node(s) of %d GPUs, %zu + %zu curves", names->items[i],
-                        cluster->nodes, cluster->gpus_per_node, cluster->intra.curve_count,
-                        cluster->inter.curve_count);
-    }
     return true;
 }
 
@@ -85,17 +111,16 @@ static const char *only_table(const session *s)
     return gl_output_for_people(output) && s->request.sweep_count > 0 ? "summary" : NULL;
 }
 
-static void add_scenario(session *s, const gl_planned *planned, size_t cluster,
+static void add_scenario(session *s, const gl_planned *planned, const loaded_cluster *cluster,
                          const gl_setting *swept)
 {
     gl_texts notes = {0};
     for (size_t i = 0; i < planned->notes.count; i++)
         gl_texts_add(&notes, s->arena, planned->notes.items[i]);
-    for (size_t i = 0; i < s->cluster_notes[cluster].count; i++)
-        gl_texts_add(&notes, s->arena, s->cluster_notes[cluster].items[i]);
+    for (size_t i = 0; i < cluster->notes.count; i++)
+        gl_texts_add(&notes, s->arena, cluster->notes.items[i]);
     const gl_plan_view view = {
-        .name =
-            scenario_name(planned, &s->clusters[cluster], swept, s->request.sweep_count, s->arena),
+        .name = scenario_name(planned, &cluster->cluster, swept, s->request.sweep_count, s->arena),
         .swept = swept,
         .swept_count = s->request.sweep_count,
         .only = only_table(s),
@@ -121,21 +146,33 @@ static void say_left_out(const session *s, const gl_setting *swept, const gl_dia
     gl_arena_destroy(arena);
 }
 
+/* Plans one combination on one cluster. A plan is far larger than its tables: `scratch` goes when
+ * they are built. */
+static bool plan_in(session *s, const gl_setting *settings, size_t count, const gl_setting *swept,
+                    size_t index, gl_arena *scratch, gl_diagnostics *diagnostics)
+{
+    gl_planned planned;
+    loaded_cluster own;
+    const loaded_cluster *cluster = s->clusters != NULL ? &s->clusters[index] : &own;
+    if (s->clusters == NULL && !load_cluster(s, index, settings, count, scratch, &own, diagnostics))
+        return false;
+    if (!gl_plan_one(&s->request, settings, count, &cluster->cluster, scratch, &planned,
+                     diagnostics))
+        return false;
+    add_scenario(s, &planned, cluster, swept);
+    return true;
+}
+
 static bool plan_scenario(session *s, size_t combination, size_t cluster,
                           gl_diagnostics *diagnostics)
 {
-    /* A plan is far larger than its tables: it goes when they are built. */
     gl_arena *scratch = gl_arena_create();
-    gl_planned planned;
     size_t count;
     const gl_setting *swept;
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
-    bool done = gl_plan_one(&s->request, settings, count, &s->clusters[cluster], scratch, &planned,
-                            diagnostics);
-    if (done)
-        add_scenario(s, &planned, cluster, swept);
-    else if (s->request.sweep_count > 0) {
+    bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
+    if (!done && s->request.sweep_count > 0) {
         s->left_out++;
         say_left_out(s, swept, diagnostics);
     }

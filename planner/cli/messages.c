@@ -30,15 +30,6 @@ int gl_cli_fail_all(const gl_diagnostics *diagnostics)
     return diagnostics->count > 0 ? (int)diagnostics->items[0].status : (int)GL_ERROR_INTERNAL;
 }
 
-bool gl_diagnose_error(gl_diagnostics *diagnostics, const gl_error *err)
-{
-    if (diagnostics->count < GL_DIAGNOSTICS_MAX)
-        diagnostics->items[diagnostics->count++] = *err;
-    else
-        diagnostics->dropped++;
-    return false;
-}
-
 void gl_cli_warn(const char *format, ...)
 {
     va_list args;

@@ -13,9 +13,6 @@ int gl_cli_fail(const char *verb, const gl_error *err);
 /* Prints all collected problems, one a line. Returns the exit status. */
 int gl_cli_fail_all(const gl_diagnostics *diagnostics);
 
-/* Adds an error to a list of problems. Returns false always. */
-bool gl_diagnose_error(gl_diagnostics *diagnostics, const gl_error *err);
-
 /* "gpulink-plan: warning: …" */
 void gl_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

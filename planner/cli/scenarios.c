@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "planner/cli/messages.h"
 #include "planner/core/check.h"
+#include "planner/input/notes.h"
 
 #include <string.h>
 
@@ -173,23 +174,21 @@ static bool check_stage(long long stage, const gl_workload *workload, gl_diagnos
     return gl_diagnose_error(diagnostics, &err);
 }
 
-/* Rules between the workload and the cluster: fatal ones are problems, the others are warnings. */
-static bool check_cluster(const char *file, const gl_workload *workload, const gl_cluster *cluster,
-                          gl_arena *arena, gl_texts *notes, gl_diagnostics *diagnostics)
+/* Loads the description and checks it, also against the cluster. */
+static bool load_workload(const gl_request *request, const gl_setting *settings,
+                          size_t setting_count, const gl_cluster *cluster, gl_arena *arena,
+                          gl_planned *planned, gl_diagnostics *diagnostics)
 {
+    gl_yaml_tree tree;
     gl_findings findings = {.arena = arena};
-    const gl_mark mark = {.file = file};
-    bool passed = true;
-    gl_check_cluster(workload, cluster, &findings);
-    for (size_t i = 0; i < findings.count; i++) {
-        const gl_finding *finding = &findings.items[i];
-        if (finding->fatal)
-            passed = gl_diagnose(diagnostics, &mark, finding->path, "%s", finding->message);
-        else
-            gl_texts_add(notes, arena,
-                         gl_arena_printf(arena, "%s: %s", finding->path, finding->message));
-    }
-    return passed;
+    planned->workload = gl_workload_defaults();
+    if (!gl_model_tree_open(request->model, settings, setting_count, arena, &tree, diagnostics) ||
+        !gl_model_tree_load(&tree, arena, &planned->workload, &planned->notes, diagnostics) ||
+        !check_stage(request->options->stage, &planned->workload, diagnostics))
+        return false;
+    gl_check_cluster(&planned->workload, cluster, &findings);
+    gl_findings_report(&findings, &tree, arena, &planned->notes, diagnostics);
+    return diagnostics->count == 0;
 }
 
 bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t setting_count,
@@ -201,13 +200,9 @@ bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t s
         .stage = (int)request->options->stage,
         .allow_extrapolation = request->options->allow_extrapolation,
     };
-    *planned = (gl_planned){.workload = gl_workload_defaults()};
     gl_error err;
-    if (!gl_model_file_load(request->model, settings, setting_count, arena, &planned->workload,
-                            &planned->notes, diagnostics) ||
-        !check_stage(request->options->stage, &planned->workload, diagnostics) ||
-        !check_cluster(request->model, &planned->workload, cluster, arena, &planned->notes,
-                       diagnostics))
+    *planned = (gl_planned){.notes = {0}};
+    if (!load_workload(request, settings, setting_count, cluster, arena, planned, diagnostics))
         return false;
     if (!gl_plan_build(&planned->workload, cluster, &options, arena, &planned->plan, &err))
         return gl_diagnose_error(diagnostics, &err);

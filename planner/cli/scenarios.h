@@ -92,8 +92,8 @@ typedef struct gl_planned {
     gl_plan plan;
 } gl_planned;
 
-/* Loads the model with settings, checks it against the cluster and plans. Returns false with
- * something in `diagnostics`. */
+/* Loads the model with settings, checks it against the cluster and plans. `diagnostics` comes in
+ * empty; returns false with something in it. */
 bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t setting_count,
                  const gl_cluster *cluster, gl_arena *arena, gl_planned *planned,
                  gl_diagnostics *diagnostics);
