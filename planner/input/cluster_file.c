@@ -285,7 +285,8 @@ static bool is_database(const char *file, const char *label)
 {
     static const char magic[] = "SQLite format 3";
     char start[MAGIC_BYTES] = {0};
-    FILE *stream = fopen(file, "rb");
+    /* A pipe must not lose its first bytes here. */
+    FILE *stream = gl_file_is_regular(file) ? fopen(file, "rb") : NULL;
     bool found = false;
     if (stream != NULL) {
         found = fread(start, 1, sizeof start, stream) == sizeof start &&
