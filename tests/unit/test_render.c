@@ -409,8 +409,8 @@ static void unknown_tables_are_usage_errors(void **state)
         const char *message;
     } cases[] = {
         {GL_FORMAT_CSV,
-         {.csv_table = "trafic"},
-         "no table 'trafic'; did you mean 'traffic'? there are: traffic, memory, links"},
+         {.csv_table = "trffic"},
+         "no table 'trffic'; did you mean 'traffic'? there are: traffic, memory, links"},
         {GL_FORMAT_JSON,
          {.only_table = "cost"},
          "no table 'cost'; there are: traffic, memory, links"},

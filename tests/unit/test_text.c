@@ -21,7 +21,7 @@ static void nearest_finds_slips(void **state)
 {
     (void)state;
     assert_nearest("globl", "global");
-    assert_nearest("golbal", "global"); /* a swap is one edit */
+    assert_nearest("mciro", "micro"); /* a swap is one edit */
     assert_nearest("globalx", "global");
     assert_nearest("Micro", "micro");
     assert_nearest("sequence-parallel", "sequence_parallel");
