@@ -147,8 +147,10 @@ static void add_bytes_figures(gl_explainer *e, const gl_traffic_row *traffic)
     double size = (double)traffic->size_bytes, calls = (double)traffic->calls_per_step;
     double wire = gl_traffic_wire_bytes(traffic) * calls;
     const char *calls_numbers = calls_text(e, traffic);
+    const char *named = traffic->formula != NULL ? strstr(traffic->formula, " = ") : NULL;
     gl_explain__add(e, "size_bytes", gl_integer(traffic->size_bytes), GL_BYTES,
-                    (gl_figure_how){.formula = traffic->formula, .numbers = size_text(e, traffic)});
+                    (gl_figure_how){.formula = named != NULL ? named + 3 : traffic->formula,
+                                    .numbers = size_text(e, traffic)});
     gl_explain__add(e, "calls_per_step", gl_integer(traffic->calls_per_step), GL_NUMBER,
                     (gl_figure_how){.formula = calls_numbers != NULL
                                                    ? "microbatches · calls of a microbatch"
@@ -221,7 +223,7 @@ static void add_busbw_figures(gl_explainer *e, const gl_timed_row *row)
     double slower = e->plan->options.headroom * call->busbw_bytes_per_s / required;
     gl_explain__add(
         e, "required_busbw_bytes_per_s", gl_real(required), GL_BYTES_PER_S,
-        (gl_figure_how){"headroom · busbw / how many times slower this tier may be "
+        (gl_figure_how){"headroom · busbw / how much slower this tier may be "
                         "until exposed communication reaches the target",
                         gl_arena_printf(e->arena, "%.4g · %s / %.4g", e->plan->options.headroom,
                                         rate(e, call->busbw_bytes_per_s), slower),
