@@ -9,8 +9,9 @@ static void set_text(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from != NULL ? from : "");
 }
 
-static void set_error(gl_error *err, gl_status status, const gl_mark *mark, const char *path,
-                      const char *format, va_list args)
+__attribute__((format(printf, 5, 0))) static void set_error(gl_error *err, gl_status status,
+                                                            const gl_mark *mark, const char *path,
+                                                            const char *format, va_list args)
 {
     memset(err, 0, sizeof *err);
     err->status = status;

@@ -160,6 +160,29 @@ char *gl_format_gib(double size_bytes, char *text, size_t size)
     return text;
 }
 
+char *gl_format_money(double amount, char *text, size_t size)
+{
+    char digits[32];
+    double magnitude = fabs(amount);
+    if (!isfinite(amount) || magnitude >= 1e18)
+        return gl_format_quantity(amount, GL_NUMBER, text, size);
+    if (magnitude < 999.5) {
+        snprintf(text, size, magnitude == 0.0 || magnitude >= 0.1 ? "%.2f" : "%.3g", amount);
+        return text;
+    }
+    int count = snprintf(digits, sizeof digits, "%.0f", magnitude);
+    size_t used = 0;
+    if (amount < 0 && size > 1)
+        text[used++] = '-';
+    for (int i = 0; i < count && used + 2 < size; i++) {
+        if (i > 0 && (count - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
 char *gl_format_double(double value, char *text, size_t size)
 {
     if (value == floor(value) && fabs(value) < 1e15) {

@@ -16,7 +16,7 @@ typedef enum gl_option_type {
     GL_OPTION_LIST,     /* gl_texts: may be given several times */
     GL_OPTION_INTEGER,  /* long long within minimum … maximum */
     GL_OPTION_QUANTITY, /* double of `dimension` within minimum … maximum */
-    GL_OPTION_CHOICE    /* int: index into `choices` */
+    GL_OPTION_CHOICE    /* int (or an enum): index into `choices` */
 } gl_option_type;
 
 typedef struct gl_texts {
@@ -25,14 +25,14 @@ typedef struct gl_texts {
 } gl_texts;
 
 typedef struct gl_option {
-    const char *name;       /* long name without dashes; NULL ends a table */
-    char letter;            /* short name or 0 */
+    const char *name; /* long name without dashes; NULL ends a table */
+    char letter;      /* short name or 0 */
     gl_option_type type;
     const char *value_name; /* "FILE"; NULL for flags */
     const char *help;       /* one sentence, says the default */
     size_t offset;          /* of the target in the command's options struct */
     gl_dimension dimension;
-    double minimum, maximum;
+    double minimum, maximum;    /* of integers and quantities; both 0 = no limits */
     const char *const *choices; /* NULL-terminated */
 } gl_option;
 
@@ -52,8 +52,9 @@ typedef struct gl_command {
  * Parses argv (argv[0] skipped) into `target`, a struct that the caller has filled with defaults.
  * Options and arguments may be mixed; "--" ends options; "--name=value" and "--name value" both
  * work; abbreviations are refused. Positional arguments go to `arguments`. A wrong option gives a
- * GL_ERROR_USAGE with "did you mean". *help is set, and nothing is checked further, when --help or
- * -h was given.
+ * GL_ERROR_USAGE with "did you mean"; the error's path is the option. A separate value may start
+ * with '-' but not with "--". Letters may be joined ("-qv", "-oFILE"). *help is set, and nothing is
+ * checked further, when --help or -h was given.
  */
 bool gl_options_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,
                       void *target, gl_texts *arguments, bool *help, gl_error *err);

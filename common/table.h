@@ -13,7 +13,13 @@
 
 #include <stdint.h>
 
-typedef enum gl_cell_type { GL_CELL_EMPTY, GL_CELL_TEXT, GL_CELL_INTEGER, GL_CELL_REAL, GL_CELL_BOOL } gl_cell_type;
+typedef enum gl_cell_type {
+    GL_CELL_EMPTY,
+    GL_CELL_TEXT,
+    GL_CELL_INTEGER,
+    GL_CELL_REAL,
+    GL_CELL_BOOL
+} gl_cell_type;
 
 typedef struct gl_cell {
     gl_cell_type type;
@@ -25,18 +31,20 @@ typedef struct gl_cell {
     } as;
 } gl_cell;
 
-/* Who sees a column. */
+/* Who sees a column, and how people see it. */
 enum {
-    GL_FOR_PEOPLE = 1,  /* text, markdown */
+    GL_FOR_PEOPLE = 1,   /* text, markdown */
     GL_FOR_MACHINES = 2, /* CSV, JSON */
-    GL_FOR_ALL = 3
+    GL_FOR_ALL = 3,
+    GL_AS_GIB = 4,  /* an amount of memory, "45.56 GiB" */
+    GL_AS_MONEY = 8 /* "12,345,678" */
 };
 
 typedef struct gl_column {
     const char *name;       /* snake_case, ends in its unit: the CSV header and the JSON key */
     const char *heading;    /* for people; NULL = name */
     gl_dimension dimension; /* how people see a REAL or INTEGER cell */
-    int audience;           /* GL_FOR_…; 0 = GL_FOR_ALL */
+    int audience;           /* GL_FOR_… | GL_AS_…; no GL_FOR_… = GL_FOR_ALL */
 } gl_column;
 
 typedef struct gl_table {
@@ -46,8 +54,8 @@ typedef struct gl_table {
     size_t column_count;
     gl_cell *cells; /* row after row */
     size_t row_count, cell_capacity;
-    bool record; /* exactly one row: a JSON object instead of an array, two columns of name and value
-                    for people */
+    bool record; /* exactly one row: a JSON object instead of an array, two columns of name and
+                    value for people */
     gl_arena *arena;
 } gl_table;
 
@@ -88,9 +96,17 @@ typedef struct gl_scenario {
 typedef struct gl_report {
     gl_scenario *scenarios;
     size_t scenario_count;
+    /* Tables across all scenarios: the JSON key "comparison"; NULL when there are none. Its name
+     * stands in the CSV's scenario column; its headline and warnings are for people only. */
+    const gl_scenario *comparison;
 } gl_report;
 
-typedef enum gl_format { GL_FORMAT_TABLE, GL_FORMAT_CSV, GL_FORMAT_JSON, GL_FORMAT_MARKDOWN } gl_format;
+typedef enum gl_format {
+    GL_FORMAT_TABLE,
+    GL_FORMAT_CSV,
+    GL_FORMAT_JSON,
+    GL_FORMAT_MARKDOWN
+} gl_format;
 
 /* "table", "csv", "json", "markdown"; false when the text is none of them. */
 bool gl_format_parse(const char *text, gl_format *format);

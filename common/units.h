@@ -13,14 +13,14 @@
 #include "common/error.h"
 
 typedef enum gl_dimension {
-    GL_NUMBER,        /* no unit: 3, 1e9, 70.6e9 */
-    GL_BYTES,         /* B kB MB GB TB PB, KiB MiB GiB TiB PiB; also "8 GB" for memory */
-    GL_BYTES_PER_S,   /* B/s … TB/s, bit/s kbit/s Mbit/s Gbit/s Tbit/s, Gb/s as Gbit/s, GiB/s */
-    GL_SECONDS,       /* ns us (µs) ms s min h d */
-    GL_FRACTION,      /* 10% or 0.1 */
-    GL_FLOP_PER_S,    /* GFLOP/s TFLOP/s PFLOP/s (also FLOPS spelling) */
-    GL_WATTS,         /* W kW MW */
-    GL_USD_PER_KWH    /* USD/kWh */
+    GL_NUMBER,      /* no unit: 3, 1e9, 70.6e9 */
+    GL_BYTES,       /* B kB MB GB TB PB, KiB MiB GiB TiB PiB; also "8 GB" for memory */
+    GL_BYTES_PER_S, /* B/s … TB/s, bit/s kbit/s Mbit/s Gbit/s Tbit/s, Gb/s as Gbit/s, GiB/s */
+    GL_SECONDS,     /* ns us (µs) ms s min h d */
+    GL_FRACTION,    /* 10% or 0.1 */
+    GL_FLOP_PER_S,  /* GFLOP/s TFLOP/s PFLOP/s (also FLOPS spelling) */
+    GL_WATTS,       /* W kW MW */
+    GL_USD_PER_KWH  /* USD/kWh */
 } gl_dimension;
 
 /*
@@ -52,6 +52,9 @@ char *gl_format_quantity(double value, gl_dimension dimension, char *text, size_
 
 /* Memory amounts print in GiB with two decimals ("45.56 GiB"). */
 char *gl_format_gib(double size_bytes, char *text, size_t size);
+
+/* Amounts of money, currency left out: "12,345,678", "34.56", "0.0123". Not for reading back. */
+char *gl_format_money(double amount, char *text, size_t size);
 
 /* The decimal text with the fewest digits that reads back as the same double (for JSON and CSV);
  * whole numbers below 1e15 are written out. 32 bytes are enough. */

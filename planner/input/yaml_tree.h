@@ -17,10 +17,10 @@ typedef enum gl_yaml_kind { GL_YAML_SCALAR, GL_YAML_SEQUENCE, GL_YAML_MAPPING } 
 typedef struct gl_yaml_node {
     gl_yaml_kind kind;
     gl_mark mark;
-    const char *key;   /* in its mapping; NULL elsewhere */
+    const char *key; /* in its mapping; NULL elsewhere */
     gl_mark key_mark;
-    const char *text;  /* scalar */
-    bool quoted;       /* scalar in quotes: text, never a number or bool */
+    const char *text;                  /* scalar */
+    bool quoted;                       /* scalar in quotes: text, never a number or bool */
     struct gl_yaml_node *first, *next; /* children in order; next sibling */
 } gl_yaml_node;
 

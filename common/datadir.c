@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/datadir.h"
+
+#include "common/text.h"
+#include "gpulink_version.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { ROOTS_MAX = 5, PATH_BYTES = 4096 };
+
+/* The data folder that belongs to the running program where it is installed, whatever the prefix.
+ */
+static const char *beside_program(gl_arena *arena)
+{
+    char path[PATH_BYTES];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0)
+        return NULL;
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return NULL;
+    *slash = '\0';
+    return gl_arena_printf(arena, "%s/../share/gpulink", path);
+}
+
+/* The folders to look in, in order. Returns how many. */
+static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
+{
+    size_t count = 0;
+    const char *chosen = getenv("GPULINK_DATA");
+    if (chosen != NULL && chosen[0] != '\0')
+        roots[count++] = chosen;
+    const char *beside = beside_program(arena);
+    if (beside != NULL)
+        roots[count++] = beside;
+    roots[count++] = GPULINK_BINARY_DIR "/data";
+    roots[count++] = GPULINK_SOURCE_DIR "/data";
+    roots[count++] = GPULINK_INSTALL_DATADIR;
+    return count;
+}
+
+static bool is_safe(const char *name)
+{
+    return name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL &&
+           strstr(name, "..") == NULL;
+}
+
+/* The extension that ends a file name, as "yaml" or ".yaml" in the list; NULL when none does. */
+static const char *extension_of(const char *name, const char *const *extensions)
+{
+    const char *dot = strrchr(name, '.');
+    for (size_t i = 0; dot != NULL && extensions[i] != NULL; i++)
+        if (strcmp(dot + 1, extensions[i] + (extensions[i][0] == '.')) == 0)
+            return dot;
+    return NULL;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+static const char *find_in(gl_arena *arena, const char *root, const char *folder, const char *name,
+                           const char *const *extensions)
+{
+    const char *path = gl_arena_printf(arena, "%s/%s/%s", root, folder, name);
+    if (extension_of(name, extensions) != NULL && is_file(path))
+        return path;
+    for (size_t i = 0; extensions[i] != NULL; i++) {
+        const char *extension = extensions[i] + (extensions[i][0] == '.');
+        path = gl_arena_printf(arena, "%s/%s/%s.%s", root, folder, name, extension);
+        if (is_file(path))
+            return path;
+    }
+    return NULL;
+}
+
+const char *gl_datadir_find(gl_arena *arena, const char *folder, const char *name,
+                            const char *const *extensions)
+{
+    const char *roots[ROOTS_MAX];
+    if (!is_safe(name))
+        return NULL;
+    size_t count = list_roots(arena, roots);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = find_in(arena, roots[i], folder, name, extensions);
+        if (path != NULL)
+            return path;
+    }
+    return NULL;
+}
+
+typedef struct name_list {
+    const char **items;
+    size_t count, capacity;
+} name_list;
+
+static void list_folder(gl_arena *arena, const char *path, const char *const *extensions,
+                        name_list *names)
+{
+    DIR *folder = opendir(path);
+    if (folder == NULL)
+        return;
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        const char *end = extension_of(entry->d_name, extensions);
+        if (end == NULL || !is_safe(entry->d_name) ||
+            !is_file(gl_arena_printf(arena, "%s/%s", path, entry->d_name)))
+            continue;
+        names->items = gl_arena_grow(arena, names->items, &names->capacity, names->count + 1,
+                                     sizeof *names->items);
+        names->items[names->count++] =
+            gl_arena_strndup(arena, entry->d_name, (size_t)(end - entry->d_name));
+    }
+    closedir(folder);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char *const *gl_datadir_list(gl_arena *arena, const char *folder,
+                                   const char *const *extensions, size_t *count)
+{
+    const char *roots[ROOTS_MAX];
+    name_list names = {0};
+    size_t root_count = list_roots(arena, roots);
+    for (size_t i = 0; i < root_count; i++)
+        list_folder(arena, gl_arena_printf(arena, "%s/%s", roots[i], folder), extensions, &names);
+    if (names.count > 0)
+        qsort(names.items, names.count, sizeof *names.items, by_name);
+    size_t distinct = 0;
+    for (size_t i = 0; i < names.count; i++)
+        if (distinct == 0 || strcmp(names.items[i], names.items[distinct - 1]) != 0)
+            names.items[distinct++] = names.items[i];
+    *count = distinct;
+    return names.items;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/table.h"
+
+#include <assert.h>
+#include <string.h>
+
+gl_table *gl_table_create(gl_arena *arena, const char *name, const char *title,
+                          const gl_column *columns, size_t column_count)
+{
+    assert(name != NULL && column_count > 0);
+    gl_table *table = GL_ARENA_NEW(arena, gl_table, 1);
+    table->name = name;
+    table->title = title != NULL ? title : name;
+    table->columns = columns;
+    table->column_count = column_count;
+    table->arena = arena;
+    return table;
+}
+
+gl_cell *gl_table_add_row(gl_table *table)
+{
+    size_t used = table->row_count * table->column_count;
+    table->cells = gl_arena_grow(table->arena, table->cells, &table->cell_capacity,
+                                 used + table->column_count, sizeof *table->cells);
+    table->row_count++;
+    return table->cells + used;
+}
+
+bool gl_format_parse(const char *text, gl_format *format)
+{
+    static const char *const names[] = {[GL_FORMAT_TABLE] = "table",
+                                        [GL_FORMAT_CSV] = "csv",
+                                        [GL_FORMAT_JSON] = "json",
+                                        [GL_FORMAT_MARKDOWN] = "markdown"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *format = (gl_format)i;
+            return true;
+        }
+    }
+    return false;
+}
