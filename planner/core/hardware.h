@@ -54,8 +54,8 @@ typedef struct gl_link {
     gl_figure p2p_efficiency;       /* send/receive between two ranks; ABSENT = efficiency */
     gl_figure base_latency_s;       /* of a collective call, whatever the rank count */
     gl_figure step_latency_s;       /* added by each step of a ring or hop of a send */
-    gl_figure half_size_bytes;      /* chunk that a step moves before the link is at speed: adds
-                                       half_size / bandwidth to each step; ABSENT = 0 */
+    gl_figure half_size_bytes;      /* bus bytes w of one rank at which half of the bandwidth is
+                                       reached: they take sqrt(w² + 3·half·w) / bandwidth */
     gl_figure overlap_tax;          /* compute lost per second of hidden communication; ABSENT = the
                                        GPU's */
     gl_figure domain_gpus;          /* largest number of GPUs that it joins; ABSENT = no limit */

@@ -2,13 +2,16 @@
 /*
  * The plain rules, for n ranks on N nodes with r ranks on each (docs/models/network.md):
  *
- *   ring      t = base + Σ steps·step' + S·f(n) / bw
- *   tree      t = base + 2·((r−1)·step'_intra + log2(N)·step'_inter) + S·f(n) / (0.92·bw)
- *   pairwise  t = base + log2(n)·step' + max(inside, outside),
- *             inside = S·(r−1)/n / bw_intra, outside = S·(n−r)/n / (bw_inter / r)
+ *   ring      t = base + Σ steps·step + ramp(S·f(n))
+ *   tree      t = base + 2·((r−1)·step_intra + log2(N)·step_inter) + ramp(S·f(n)) / 0.92
+ *   pairwise  t = base + log2(n)·step + max(inside, outside),
+ *             inside = ramp_intra(S·(r−1)/n), outside = ramp_inter(S·(n−r)/n · r)
  *
- * with step' = step + half/bw_link the time of a step with a chunk in it, f the bus factor, bw the smaller of the intra-node bandwidth and what the NICs of a node give
- * to the group. The step counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30).
+ * with f the bus factor and ramp(w) = sqrt(w² + 3·half·w) / bw of the slower tier: bw is the
+ * smaller of the intra-node bandwidth and what the NICs of a node give to the group; at w = half it
+ * gives half of bw, for w → ∞ all of it, for w → 0 nothing but latency is left. Bytes that spread
+ * over k NICs ramp k times as late. The root follows measured curves (docs/data.md). The step
+ * counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30).
  */
 #include "planner/core/network_rules.h"
 
@@ -23,8 +26,8 @@ typedef struct path {
     const gl_link *link;
     double bw_bytes_per_s; /* reachable, for this kind of collective */
     double error_frac;
-    double base_s;
-    double step_s; /* a step with its chunk: step latency + half_size / bandwidth of one link */
+    double half_bytes; /* bus bytes at which half of it is reached */
+    double base_s, step_s;
 } path;
 
 static const gl_figure *efficiency_for(const gl_link *link, gl_collective collective)
@@ -41,16 +44,21 @@ static path path_of(const gl_link *link, gl_collective collective)
 {
     const gl_figure *efficiency = efficiency_for(link, collective);
     double spread = (efficiency->high - efficiency->low) / 2 / P90_OF_SIGMA;
-    double bw = link->bw_bytes_per_s.value * efficiency->value;
-    double half =
-        link->half_size_bytes.kind != GL_FIGURE_ABSENT ? link->half_size_bytes.value : 0;
+    const gl_figure *half = &link->half_size_bytes;
     return (path){
         .link = link,
-        .bw_bytes_per_s = bw,
+        .bw_bytes_per_s = link->bw_bytes_per_s.value * efficiency->value,
         .error_frac = efficiency->value > 0 ? spread / efficiency->value : 0,
+        .half_bytes = half->kind != GL_FIGURE_ABSENT ? half->value : 0,
         .base_s = link->base_latency_s.value,
-        .step_s = link->step_latency_s.value + half / bw,
+        .step_s = link->step_latency_s.value,
     };
+}
+
+/* Time of w bus bytes over a path. */
+static double ramp_s(const path *p, double wire_bytes)
+{
+    return sqrt(wire_bytes * wire_bytes + 3 * p->half_bytes * wire_bytes) / p->bw_bytes_per_s;
 }
 
 double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placement)
@@ -88,8 +96,8 @@ static double ring_steps(gl_collective collective, int n)
 
 typedef struct rule_case {
     const gl_network_query *query;
-    path intra, inter; /* link NULL when the tier is not used */
-    double busbw;      /* of the slower tier, for ring and tree */
+    path intra, inter;  /* link NULL when the tier is not used */
+    const path *slower; /* tier, for ring and tree */
     double wire_bytes;
 } rule_case;
 
@@ -100,7 +108,7 @@ static double ring_time(const rule_case *c)
     double inter_steps = c->inter.link != NULL ? ring_steps(c->query->collective, p->nodes) : 0;
     double base = fmax(c->intra.base_s, c->inter.base_s);
     return base + (steps - inter_steps) * c->intra.step_s + inter_steps * c->inter.step_s +
-           c->wire_bytes / c->busbw;
+           ramp_s(c->slower, c->wire_bytes);
 }
 
 static double tree_time(const rule_case *c)
@@ -108,15 +116,15 @@ static double tree_time(const rule_case *c)
     const gl_placement *p = &c->query->placement;
     double base = fmax(c->intra.base_s, c->inter.base_s);
     double hops = (p->ranks_per_node - 1) * c->intra.step_s + log2(p->nodes) * c->inter.step_s;
-    return base + 2 * hops + c->wire_bytes / (TREE_BANDWIDTH * c->busbw);
+    return base + 2 * hops + ramp_s(c->slower, c->wire_bytes) / TREE_BANDWIDTH;
 }
 
 static double pairwise_time(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double size = c->query->size_bytes, n = p->ranks, r = p->ranks_per_node;
-    double inside = c->intra.link != NULL ? size * (r - 1) / n / c->intra.bw_bytes_per_s : 0;
-    double outside = c->inter.link != NULL ? size * (n - r) / n / (c->inter.bw_bytes_per_s / r) : 0;
+    double inside = c->intra.link != NULL ? ramp_s(&c->intra, size * (r - 1) / n) : 0;
+    double outside = c->inter.link != NULL ? ramp_s(&c->inter, size * (n - r) / n * r) : 0;
     double base = fmax(c->intra.base_s, c->inter.base_s);
     double step = fmax(c->intra.step_s, c->inter.step_s);
     return base + ceil(log2(n)) * step + fmax(inside, outside);
@@ -165,7 +173,9 @@ static bool find_paths(const gl_cluster *cluster, double intra_busbw, rule_case 
         if (cluster->inter.link == NULL)
             return false;
         c->inter = path_of(cluster->inter.link, collective);
-        c->inter.bw_bytes_per_s *= gl_rules_nics_share(cluster, p);
+        double nics = gl_rules_nics_share(cluster, p);
+        c->inter.bw_bytes_per_s *= nics;
+        c->inter.half_bytes *= nics;
         if (gl_rules_crosses_leaf(cluster, p->nodes))
             c->inter.bw_bytes_per_s /= cluster->oversubscription;
     }
@@ -177,12 +187,12 @@ static const char *explain(const rule_case *c, const gl_network_time *t, gl_aren
     const gl_placement *p = &c->query->placement;
     return gl_arena_printf(
         arena,
-        "%s over %d ranks on %d node%s: %.0f B on the wire at %.3g GB/s (%s%s%s), base %.3g us, "
-        "steps of %.3g us inside and %.3g us between nodes",
-        t->algorithm, p->ranks, p->nodes, p->nodes == 1 ? "" : "s", c->wire_bytes, c->busbw / 1e9,
-        c->intra.link != NULL ? c->intra.link->name : "",
+        "%s over %d ranks on %d node%s: %.0f B on the wire at %.3g GB/s (%s%s%s; half of it at "
+        "%.3g MB), base %.3g us, steps of %.3g us inside and %.3g us between nodes",
+        t->algorithm, p->ranks, p->nodes, p->nodes == 1 ? "" : "s", c->wire_bytes,
+        c->slower->bw_bytes_per_s / 1e9, c->intra.link != NULL ? c->intra.link->name : "",
         c->intra.link != NULL && c->inter.link != NULL ? ", " : "",
-        c->inter.link != NULL ? c->inter.link->name : "",
+        c->inter.link != NULL ? c->inter.link->name : "", c->slower->half_bytes / 1e6,
         fmax(c->intra.base_s, c->inter.base_s) * 1e6, c->intra.step_s * 1e6, c->inter.step_s * 1e6);
 }
 
@@ -190,7 +200,7 @@ static const char *explain(const rule_case *c, const gl_network_time *t, gl_aren
 static double reachable_busbw(const rule_case *c)
 {
     if (!is_pairwise(c->query->collective))
-        return c->busbw;
+        return c->slower->bw_bytes_per_s;
     rule_case large = *c;
     gl_network_query query = *c->query;
     query.size_bytes = 1e12;
@@ -207,22 +217,20 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, dou
         return false;
     bool inter_limits = c.intra.link == NULL ||
                         (c.inter.link != NULL && c.inter.bw_bytes_per_s < c.intra.bw_bytes_per_s);
-    const path *slower = inter_limits ? &c.inter : &c.intra;
-    c.busbw = slower->bw_bytes_per_s;
-    c.wire_bytes =
-        query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks);
+    c.slower = inter_limits ? &c.inter : &c.intra;
+    c.wire_bytes = query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks);
     gl_network_time t = {
-        .error_frac = hypot(slower->error_frac, RULE_ERROR_FRAC),
+        .error_frac = hypot(c.slower->error_frac, RULE_ERROR_FRAC),
         .evidence = GL_EVIDENCE_CATALOGUE,
         .transport = query->placement.nodes > 1 ? c.inter.link->transport : c.intra.link->transport,
     };
     choose(&c, &t);
     t.busbw_bytes_per_s = c.wire_bytes / t.time_s;
     t.available_bytes_per_s = reachable_busbw(&c);
-    t.source = gl_arena_printf(arena, "data/links/%s%s%s",
-                               c.intra.link != NULL ? c.intra.link->name : c.inter.link->name,
-                               c.intra.link != NULL && c.inter.link != NULL ? " + " : "",
-                               c.intra.link != NULL && c.inter.link != NULL ? c.inter.link->name : "");
+    t.source = gl_arena_printf(
+        arena, "data/links/%s%s%s", c.intra.link != NULL ? c.intra.link->name : c.inter.link->name,
+        c.intra.link != NULL && c.inter.link != NULL ? " + " : "",
+        c.intra.link != NULL && c.inter.link != NULL ? c.inter.link->name : "");
     t.formula = explain(&c, &t, arena);
     *out = t;
     return true;

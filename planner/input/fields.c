@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_BYTES = 128, FOUND_BYTES = 48, RANGE_BYTES = 96, LIST_BYTES = 320, TEXT_MAX = 256 };
+enum { PATH_BYTES = 128, FOUND_BYTES = 48, RANGE_BYTES = 96, LIST_BYTES = 320, TEXT_MAX = 1024 };
 
 typedef struct loader {
     const gl_field *fields;

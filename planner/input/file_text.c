@@ -90,6 +90,12 @@ bool gl_file_exists(const char *path)
     return stat(path, &info) == 0;
 }
 
+bool gl_file_is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 const char *gl_file_beside(gl_arena *arena, const char *file, const char *name)
 {
     const char *slash = strrchr(file, '/');

@@ -17,6 +17,9 @@ bool gl_file_text_read(const char *path, gl_arena *arena, const char **text, siz
 /* Is there something at `path`? */
 bool gl_file_exists(const char *path);
 
+/* Is it a regular file: no folder, pipe or device? */
+bool gl_file_is_regular(const char *path);
+
 /* `name` as seen from the folder of `file`; absolute names stay as they are. */
 const char *gl_file_beside(gl_arena *arena, const char *file, const char *name);
 

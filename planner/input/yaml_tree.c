@@ -547,9 +547,7 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const ch
             return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL,
                               "is not a dotted path such as parallel.tp=8");
         if (node->kind != GL_YAML_MAPPING && !is_blank(node))
-            return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL,
-                              "'%.*s' holds a value, not further keys", (int)(key - path) - 1,
-                              path);
+            return fail_no_mapping(mark, path, key, err);
         node->kind = GL_YAML_MAPPING;
         node = child_for(node, arena, gl_arena_strndup(arena, key, length), mark);
         key = key[length] == '.' ? key + length + 1 : NULL;

@@ -17,7 +17,7 @@ static double predict(const known_run *run, gl_arena *arena, gl_plan *plan)
     gl_cluster *cluster = GL_ARENA_NEW(arena, gl_cluster, 1);
     gl_texts warnings = {0};
     gl_diagnostics *diagnostics = GL_ARENA_NEW(arena, gl_diagnostics, 1);
-    if (!gl_cluster_load(name, arena, cluster, &warnings, diagnostics))
+    if (!gl_cluster_load(name, NULL, 0, arena, cluster, &warnings, diagnostics))
         fail_msg("%s: %s", name, diagnostics->items[0].message);
     gl_error err;
     gl_plan_options options = {.headroom = 1.25, .stage = -1};
