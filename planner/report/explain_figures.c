@@ -47,8 +47,17 @@ static const char *unit_of(gl_dimension dimension)
     return units[dimension];
 }
 
-/* The value for people: bytes also exactly, since they are counted. */
-static const char *result_text(const gl_explainer *e, gl_cell value, gl_dimension dimension)
+/* Amounts of memory are in GiB, messages in what they are multiples of. */
+static const char *amount(const gl_explainer *e, double value)
+{
+    char text[64];
+    if (strcmp(e->table, "memory") == 0)
+        return gl_arena_strdup(e->arena, gl_format_gib(value, text, sizeof text));
+    return bytes(e, value);
+}
+
+/* The value for people. */
+static const char *brief_text(const gl_explainer *e, gl_cell value, gl_dimension dimension)
 {
     switch (value.type) {
     case GL_CELL_TEXT:
@@ -56,17 +65,32 @@ static const char *result_text(const gl_explainer *e, gl_cell value, gl_dimensio
     case GL_CELL_BOOL:
         return value.as.boolean ? "yes" : "no";
     case GL_CELL_INTEGER:
-        if (dimension != GL_BYTES)
-            return gl_arena_printf(e->arena, "%" PRId64, value.as.integer);
-        return gl_arena_printf(e->arena, "%" PRId64 " B (%s)", value.as.integer,
-                               bytes(e, (double)value.as.integer));
+        if (dimension == GL_BYTES)
+            return amount(e, (double)value.as.integer);
+        return gl_arena_printf(e->arena, "%" PRId64, value.as.integer);
     case GL_CELL_REAL:
-        if (dimension == GL_BYTES && !isnan(value.as.real))
-            return gl_arena_printf(e->arena, "%.0f B (%s)", value.as.real, bytes(e, value.as.real));
+        if (isnan(value.as.real))
+            return "not known";
+        if (dimension == GL_BYTES)
+            return amount(e, value.as.real);
         return gl_explain__quantity(e, value.as.real, dimension);
     default:
         return "not known";
     }
+}
+
+/* Bytes also exactly, since they are counted. */
+static const char *result_text(const gl_explainer *e, gl_cell value, gl_dimension dimension,
+                               const char *brief)
+{
+    double exact = value.type == GL_CELL_INTEGER ? (double)value.as.integer
+                   : value.type == GL_CELL_REAL  ? value.as.real
+                                                 : (double)NAN;
+    if (value.type == GL_CELL_REAL && isnan(exact))
+        return "not known (see the plan's warnings)";
+    if (dimension != GL_BYTES || isnan(exact) || exact == 0)
+        return brief;
+    return gl_arena_printf(e->arena, "%.0f B (%s)", exact, brief);
 }
 
 void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dimension dimension,
@@ -77,6 +101,7 @@ void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dime
                                  sizeof *out->figures);
     const char *meaning = gl_plan_column_meaning(e->table, column);
     bool missing = value.type == GL_CELL_REAL && isnan(value.as.real);
+    const char *brief = brief_text(e, value, dimension);
     out->figures[out->figure_count++] = (gl_figure_text){
         .line = out->line_count,
         .name = gl_arena_printf(e->arena, "%s.%s", e->prefix, column),
@@ -85,16 +110,23 @@ void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dime
         .numbers = missing ? NULL : how.numbers,
         .value = value,
         .unit = unit_of(dimension),
-        .result =
-            missing ? "not known (see the plan's warnings)" : result_text(e, value, dimension),
+        .result = result_text(e, value, dimension, brief),
+        .brief = brief,
         .evidence = how.evidence != NULL ? how.evidence : "counted",
         .source = how.source,
     };
 }
 
-static void next_line(gl_explainer *e)
+void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column, const char *what)
 {
-    e->out->line_count++;
+    gl_explanation *out = e->out;
+    const char *meaning = gl_plan_column_meaning(e->table, column);
+    out->lines = gl_arena_grow(e->arena, out->lines, &out->line_capacity, out->line_count + 1,
+                               sizeof *out->lines);
+    const char *shown = gl_arena_printf(e->arena, "%s.%s", e->prefix, column);
+    out->lines[out->line_count++] =
+        (gl_explained_line){named_by_column ? shown : e->prefix,
+                            what != NULL ? what : (meaning != NULL ? meaning : column), shown};
 }
 
 /* ---- traffic
@@ -230,12 +262,22 @@ static void add_busbw_figures(gl_explainer *e, const gl_timed_row *row)
                         gl_evidence_name(e->plan->step.evidence), "the schedule of the step"});
 }
 
+/* "dp gradients, backward: 21 × all_reduce of 42.0 MB" */
+static const char *row_text(const gl_explainer *e, const gl_traffic_row *traffic)
+{
+    return gl_arena_printf(e->arena, "%s %s, %s: %" PRId64 " × %s of %s",
+                           gl_traffic_dimension_name(traffic->dimension), traffic->operation,
+                           gl_phase_name(traffic->phase), traffic->calls_per_step,
+                           gl_collective_name(traffic->collective),
+                           bytes(e, (double)traffic->size_bytes));
+}
+
 void gl_explain__traffic(gl_explainer *e)
 {
     e->table = "traffic";
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         e->prefix = gl_arena_printf(e->arena, "traffic.%zu", i + 1);
-        next_line(e);
+        gl_explain__line(e, false, "time_s", row_text(e, e->plan->rows[i].traffic));
         add_bytes_figures(e, e->plan->rows[i].traffic);
         add_time_figures(e, &e->plan->rows[i]);
         add_busbw_figures(e, &e->plan->rows[i]);
@@ -248,7 +290,7 @@ void gl_explain__traffic(gl_explainer *e)
 static void add_line(gl_explainer *e, const char *column, double value, gl_dimension dimension,
                      gl_figure_how how)
 {
-    next_line(e);
+    gl_explain__line(e, true, column, NULL);
     gl_explain__add(e, column, gl_real(value), dimension, how);
 }
 
@@ -453,7 +495,7 @@ static void add_throughput(gl_explainer *e)
 static void add_text_line(gl_explainer *e, const char *column, const char *value,
                           const char *formula)
 {
-    next_line(e);
+    gl_explain__line(e, true, column, NULL);
     gl_explain__add(e, column, gl_text(value), GL_NUMBER, (gl_figure_how){.formula = formula});
 }
 
@@ -530,7 +572,7 @@ void gl_explain__bandwidth(gl_explainer *e)
                 worst = gl_evidence_worst(worst, e->plan->rows[i].per_call.evidence);
         e->prefix =
             gl_arena_printf(e->arena, "required_bandwidth.%s", gl_tier_name((gl_tier_kind)tier));
-        next_line(e);
+        gl_explain__line(e, false, "verdict", "required against available bandwidth of the tier");
         add_tier(e, &e->plan->needs[tier], gl_evidence_name(worst));
     }
 }

@@ -9,7 +9,7 @@ static const char modelled[] = "modelled", memory_page[] = "docs/models/memory.m
 
 static void add(gl_explainer *e, const char *column, double value, gl_figure_how how)
 {
-    e->out->line_count++;
+    gl_explain__line(e, true, column, NULL);
     gl_explain__add(e, column, gl_real(value), GL_BYTES, how);
 }
 
@@ -73,7 +73,7 @@ static void add_activations(gl_explainer *e)
             gl_arena_printf(e->arena, "%d/%d · %d · %.0f · %.0f B (mean)", m->in_flight, chunks,
                             layers, tokens, m->activations_bytes / token_layers),
             modelled, memory_page});
-    e->out->line_count++;
+    gl_explain__line(e, true, "in_flight", NULL);
     gl_explain__add(e, "in_flight", gl_integer(m->in_flight), GL_NUMBER,
                     (gl_figure_how){"microbatches (chunks, when interleaved) that wait for their "
                                     "backward under this schedule",
@@ -128,7 +128,7 @@ static void add_total(gl_explainer *e)
         (gl_figure_how){.evidence = "catalogue",
                         .source = gpu != NULL ? gl_arena_printf(e->arena, "data/gpus/%s", gpu->name)
                                               : NULL});
-    e->out->line_count++;
+    gl_explain__line(e, true, "fits", NULL);
     bool known = !isnan(m->capacity_bytes);
     gl_explain__add(
         e, "fits", known ? gl_boolean(m->fits) : (gl_cell){.type = GL_CELL_EMPTY}, GL_NUMBER,
@@ -142,7 +142,7 @@ static void add_total(gl_explainer *e)
 void gl_explain__memory(gl_explainer *e)
 {
     e->table = e->prefix = "memory";
-    e->out->line_count++;
+    gl_explain__line(e, true, "stage", NULL);
     gl_explain__add(e, "stage", gl_integer(e->plan->memory_stage), GL_NUMBER,
                     (gl_figure_how){.formula = "the pipeline stage that needs the most"});
     add_total(e);

@@ -382,7 +382,7 @@ static double other_bytes(const gl_memory *memory)
     MEMORY_BYTES(X, "buffers_bytes", "  buffers", memory->buffers_bytes)                           \
     MEMORY_BYTES(X, "library_bytes", "    of them libraries", memory->library_bytes)               \
     MEMORY_BYTES(X, "reserve_bytes", "  reserve", memory->reserve_bytes)                           \
-    MEMORY_BYTES(X, "not_together_bytes", "Not there at the same time", memory->not_together_bytes)
+    MEMORY_BYTES(X, "not_together_bytes", "Not at the same time", memory->not_together_bytes)
 
 /* Whether it fits is unknown, not true, when the capacity is. */
 static gl_cell fits_cell(const gl_memory *memory)
@@ -424,7 +424,7 @@ static gl_table *memory_table(const context *c)
     X("smallest_size_bytes", "From", GL_BYTES, GL_FOR_ALL, gl_real(fit->size_bytes[0]))            \
     X("largest_size_bytes", "To", GL_BYTES, GL_FOR_ALL,                                            \
       gl_real(fit->size_bytes[quality->points - 1]))                                               \
-    X("method", "Method", GL_NUMBER, GL_FOR_ALL, gl_text(gl_interpolation_name(quality->method)))  \
+    X("method", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_interpolation_name(quality->method))) \
     X("loo_median_frac", "Error", GL_FRACTION, GL_FOR_ALL, gl_real(quality->loo_median_frac))      \
     X("loo_p90_frac", "P90", GL_FRACTION, GL_FOR_ALL, gl_real(quality->loo_p90_frac))              \
     X("noise_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(quality->noise_frac))              \
