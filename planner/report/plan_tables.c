@@ -640,10 +640,10 @@ static void add_warning(gl_scenario *scenario, size_t *capacity, gl_arena *arena
 }
 
 /* Figures that are missing on purpose, and why: nothing shows "-" without a reason. */
-typedef struct missing {
+typedef struct gap {
     bool (*is_missing)(const gl_plan *plan);
     const char *reason;
-} missing;
+} gap;
 
 static bool misses_mfu(const gl_plan *plan)
 {
@@ -677,7 +677,7 @@ static bool misses_inter(const gl_plan *plan)
     return misses_target(plan, GL_TIER_INTER_NODE);
 }
 
-static const missing missings[] = {
+static const gap gaps[] = {
     {misses_mfu, "MFU is not given: the catalogue has no peak of this GPU for the compute type"},
     {misses_activations, "activations are not known without an architecture: they are not in the "
                          "memory total, which is a lower bound"},
@@ -695,9 +695,9 @@ static void collect_warnings(const context *c, gl_scenario *out)
         add_warning(out, &capacity, c->arena, c->view->notes[i]);
     for (size_t i = 0; i < c->plan->warning_count; i++)
         add_warning(out, &capacity, c->arena, c->plan->warnings[i]);
-    for (size_t i = 0; i < COUNT(missings); i++)
-        if (missings[i].is_missing(c->plan))
-            add_warning(out, &capacity, c->arena, missings[i].reason);
+    for (size_t i = 0; i < COUNT(gaps); i++)
+        if (gaps[i].is_missing(c->plan))
+            add_warning(out, &capacity, c->arena, gaps[i].reason);
 }
 
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,
