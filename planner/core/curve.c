@@ -220,6 +220,21 @@ static double noise_from_spread(const gl_curve *curve, gl_arena *arena)
     return quantile(arena, spreads, count, 0.5);
 }
 
+/* In place and out of place an all-reduce moves the same data, so two measurements of one thing are
+ * averaged. A gather or scatter differs by the copy of the rank's own part and is left alone. */
+static void average_with_twin(gl_curve_fit *fit, const gl_curve *twin)
+{
+    for (size_t i = 0, j = 0; i < fit->quality.points && j < twin->sample_count;) {
+        const gl_sample *s = &twin->samples[j];
+        if (s->size_bytes == fit->size_bytes[i] && usable(s)) {
+            fit->time_s[i] = (fit->time_s[i] + s->time_median_s) / 2;
+            fit->log_time[i] = log(fit->time_s[i]);
+        }
+        j += s->size_bytes <= fit->size_bytes[i];
+        i += s->size_bytes > fit->size_bytes[i];
+    }
+}
+
 bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *arena,
                         gl_curve_fit *fit, gl_error *err)
 {
@@ -245,9 +260,13 @@ bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *a
                        (long long)curve->id, gl_collective_name(curve->collective),
                        curve->placement.ranks, n, n == 1 ? "" : "s");
     f.quality.points = n;
+    double noise = twin != NULL ? noise_from_twin(&f, twin, arena) : (double)NAN;
+    if (twin != NULL && curve->collective == GL_ALL_REDUCE) {
+        average_with_twin(&f, twin);
+        noise /= sqrt(2);
+    }
     choose_method(&f, arena);
     describe(&f);
-    double noise = twin != NULL ? noise_from_twin(&f, twin, arena) : (double)NAN;
     if (isnan(noise))
         noise = noise_from_spread(curve, arena);
     f.quality.noise_frac = isnan(noise) ? ASSUMED_NOISE_FRAC : noise;

@@ -123,7 +123,13 @@ static void noise_comes_from_the_twin(void **state)
         samples[i].time_median_s *= i % 2 == 0 ? 1.04 : 0.96;
     gl_curve_fit fit;
     assert_true(gl_curve_fit_build(&curve, &twin, arena, &fit, NULL));
+    /* Both all-reduces are one measurement twice: averaged, with half of the variance. */
+    assert_close(fit.quality.noise_frac, 0.04 / 0.6745 / 2, 1e-6);
+    assert_close(fit.time_s[0], straight(arena).samples[0].time_median_s * 1.02, 1e-12);
+    curve.collective = twin.collective = GL_ALL_GATHER;
+    assert_true(gl_curve_fit_build(&curve, &twin, arena, &fit, NULL));
     assert_close(fit.quality.noise_frac, 0.04 / 0.6745 / sqrt(2), 1e-6);
+    assert_close(fit.time_s[0], straight(arena).samples[0].time_median_s, 1e-12);
 }
 
 static void plateau_and_half_size_are_found(void **state)
