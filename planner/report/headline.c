@@ -88,7 +88,7 @@ static const char *step_line(const gl_plan *plan, gl_arena *arena)
         text = gl_arena_printf(arena, "%s, MFU %s", text, percent(step->mfu_frac, arena));
     if (!isnan(step->tokens_per_s))
         text = gl_arena_printf(arena, "%s, %.0f tokens/s", text, step->tokens_per_s);
-    return gl_arena_printf(arena, "%s\n               from compute: %s, network: %s\n", text,
+    return gl_arena_printf(arena, "%s\n               evidence: compute %s, network %s\n", text,
                            gl_evidence_name(plan->compute.evidence),
                            gl_evidence_name(step->network_evidence));
 }
