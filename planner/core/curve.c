@@ -18,6 +18,10 @@ static const double TAIL_RATIO = 8.0;
  * same time, and that is no extrapolation worth the name. */
 static const double FLOOR_SIZE_BYTES = 4096;
 
+/* More points than this are thinned: closer than a 64th of an octave they tell nothing new. */
+enum { DENSE_POINTS = 2048 };
+static const double THINNED_RATIO = 1.0109; /* 2^(1/64) */
+
 static bool usable(const gl_sample *s)
 {
     return s->size_bytes > 0 && s->time_median_s > 0 && isfinite(s->time_median_s) &&
@@ -244,10 +248,13 @@ bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *a
     f.time_s = GL_ARENA_NEW(arena, double, curve->sample_count);
     f.log_size = GL_ARENA_NEW(arena, double, curve->sample_count);
     f.log_time = GL_ARENA_NEW(arena, double, curve->sample_count);
+    double ratio = curve->sample_count > DENSE_POINTS ? THINNED_RATIO : 1;
     size_t n = 0;
     for (size_t i = 0; i < curve->sample_count; i++) {
         const gl_sample *s = &curve->samples[i];
-        if (!usable(s) || (n > 0 && s->size_bytes <= f.size_bytes[n - 1]))
+        bool near = n > 0 && s->size_bytes <= f.size_bytes[n - 1] * ratio;
+        bool last = i + 1 == curve->sample_count;
+        if (!usable(s) || (near && !(last && s->size_bytes > f.size_bytes[n - 1])))
             continue;
         f.size_bytes[n] = s->size_bytes;
         f.time_s[n] = s->time_median_s;
