@@ -419,6 +419,7 @@ static gl_table *memory_table(const context *c)
       gl_integer(curve->placement.concurrent_groups))                                              \
     X("transport", "Transport", GL_NUMBER, GL_FOR_ALL,                                             \
       gl_text(gl_transport_name(curve->transport)))                                                \
+    X("place", "Place", GL_NUMBER, GL_FOR_PEOPLE, gl_text(curve->in_place ? "in" : "out"))         \
     X("in_place", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(curve->in_place))                   \
     X("points", "Points", GL_NUMBER, GL_FOR_ALL, gl_integer((int64_t)quality->points))             \
     X("smallest_size_bytes", "From", GL_BYTES, GL_FOR_ALL, gl_real(fit->size_bytes[0]))            \
