@@ -17,7 +17,7 @@ static const gl_option options_table[] = {
     {.name = "quiet",
      .letter = 'q',
      .type = GL_OPTION_FLAG,
-     .help = "no warnings, and nothing for files that are in order",
+     .help = "No warnings, and nothing for files that are in order.",
      .offset = offsetof(check_options, quiet)},
     {.name = NULL},
 };

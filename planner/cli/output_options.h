@@ -24,34 +24,34 @@ extern const char *const gl_color_choices[];
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help = "table, csv, json or markdown (default table)",                                       \
+     .help = "Form of the answer: table, csv, json or markdown (default table).",                  \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
          .type = GL_OPTION_TEXT,                                                                   \
          .value_name = "FILE",                                                                     \
-         .help = "write the answer to FILE instead of standard output",                            \
+         .help = "Write the answer to FILE instead of standard output.",                           \
          .offset = offsetof(TARGET, MEMBER.output)},                                               \
         {.name = "table",                                                                          \
          .letter = 't',                                                                            \
          .type = GL_OPTION_TEXT,                                                                   \
          .value_name = "NAME",                                                                     \
-         .help = "show this table alone; which one the CSV holds",                                 \
+         .help = "Show this table alone; which one the CSV holds.",                                \
          .offset = offsetof(TARGET, MEMBER.table)},                                                \
         {.name = "color",                                                                          \
          .type = GL_OPTION_CHOICE,                                                                 \
          .value_name = "WHEN",                                                                     \
-         .help = "auto, always or never (default auto: on a terminal, unless NO_COLOR is set)",    \
+         .help = "When to use colour (default auto: on a terminal, unless NO_COLOR is set).",      \
          .offset = offsetof(TARGET, MEMBER.color),                                                 \
          .choices = gl_color_choices},                                                             \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GL_OPTION_FLAG,                                                                   \
-         .help = "no warnings on standard error",                                                  \
+         .help = "No warnings on standard error.",                                                 \
          .offset = offsetof(TARGET, MEMBER.quiet)},                                                \
     {                                                                                              \
         .name = "verbose", .letter = 'v', .type = GL_OPTION_FLAG,                                  \
-        .help = "say on standard error what was read", .offset = offsetof(TARGET, MEMBER.verbose)  \
+        .help = "Say on standard error what was read.", .offset = offsetof(TARGET, MEMBER.verbose) \
     }
 
 /* Checks format and table name against `tables` (NULL-terminated) before anything is computed, and

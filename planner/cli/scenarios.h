@@ -26,17 +26,17 @@ gl_planning_options gl_planning_defaults(void);
      .letter = 'c',                                                                                \
      .type = GL_OPTION_LIST,                                                                       \
      .value_name = "CLUSTER",                                                                      \
-     .help = "a calibration database, a cluster file, or the name of a bundled one",               \
+     .help = "A calibration database, a cluster file, or the name of a bundled one.",              \
      .offset = offsetof(gl_planning_options, clusters)},                                           \
         {.name = "set",                                                                            \
          .type = GL_OPTION_LIST,                                                                   \
          .value_name = "KEY=VALUE",                                                                \
-         .help = "change a field of the description, such as parallel.tp=4",                       \
+         .help = "Change a field of the description, such as parallel.tp=4.",                      \
          .offset = offsetof(gl_planning_options, settings)},                                       \
         {.name = "headroom",                                                                       \
          .type = GL_OPTION_QUANTITY,                                                               \
          .value_name = "FACTOR",                                                                   \
-         .help = "required bandwidth includes this factor for congestion (default 1.25)",          \
+         .help = "Required bandwidth includes this factor for congestion (default 1.25).",         \
          .offset = offsetof(gl_planning_options, headroom),                                        \
          .dimension = GL_NUMBER,                                                                   \
          .minimum = 1,                                                                             \
@@ -44,13 +44,13 @@ gl_planning_options gl_planning_defaults(void);
         {.name = "stage",                                                                          \
          .type = GL_OPTION_INTEGER,                                                                \
          .value_name = "N",                                                                        \
-         .help = "report this pipeline stage, from 0 (default: the one that moves most)",          \
+         .help = "Report this pipeline stage, from 0 (default: the one that moves most).",         \
          .offset = offsetof(gl_planning_options, stage),                                           \
          .minimum = 0,                                                                             \
          .maximum = 1e6},                                                                          \
     {                                                                                              \
         .name = "allow-extrapolation", .type = GL_OPTION_FLAG,                                     \
-        .help = "answer beyond what the evidence carries, marked so",                              \
+        .help = "Answer beyond what the evidence carries, marked so.",                             \
         .offset = offsetof(gl_planning_options, allow_extrapolation)                               \
     }
 

@@ -88,7 +88,7 @@ static const char *step_line(const gl_plan *plan, gl_arena *arena)
         text = gl_arena_printf(arena, "%s, MFU %s", text, percent(step->mfu_frac, arena));
     if (!isnan(step->tokens_per_s))
         text = gl_arena_printf(arena, "%s, %.0f tokens/s", text, step->tokens_per_s);
-    return gl_arena_printf(arena, "%s\n               from compute: %s, network: %s\n", text,
+    return gl_arena_printf(arena, "%s\n               evidence: compute %s, network %s\n", text,
                            gl_evidence_name(plan->compute.evidence),
                            gl_evidence_name(step->network_evidence));
 }
@@ -163,11 +163,9 @@ static const char *verdict_text(const gl_bandwidth_need *need, gl_arena *arena)
                    ? gl_arena_printf(arena, "enough, %.3g times over", ratio)
                    : "enough";
     case GL_VERDICT_TIGHT:
-        return gl_arena_printf(arena, "TIGHT: enough only without the headroom of %.3g",
-                               need->headroom);
+        return gl_arena_printf(arena, "TIGHT, enough only without headroom (%.3g)", need->headroom);
     case GL_VERDICT_SHORT:
-        return gl_arena_printf(arena, "TOO SLOW: it gives %s of what is needed",
-                               percent(ratio, arena));
+        return gl_arena_printf(arena, "TOO SLOW, %s of it", percent(ratio, arena));
     default:
         return gl_verdict_name(need->verdict);
     }

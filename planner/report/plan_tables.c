@@ -419,6 +419,7 @@ static gl_table *memory_table(const context *c)
       gl_integer(curve->placement.concurrent_groups))                                              \
     X("transport", "Transport", GL_NUMBER, GL_FOR_ALL,                                             \
       gl_text(gl_transport_name(curve->transport)))                                                \
+    X("place", "Place", GL_NUMBER, GL_FOR_PEOPLE, gl_text(curve->in_place ? "in" : "out"))         \
     X("in_place", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(curve->in_place))                   \
     X("points", "Points", GL_NUMBER, GL_FOR_ALL, gl_integer((int64_t)quality->points))             \
     X("smallest_size_bytes", "From", GL_BYTES, GL_FOR_ALL, gl_real(fit->size_bytes[0]))            \
@@ -524,8 +525,10 @@ static gl_table *compute_table(const context *c)
     X("cluster", "Cluster", GL_NUMBER, GL_FOR_ALL, gl_text(c->plan->cluster->name))                \
     X("gpus", "GPUs", GL_NUMBER, GL_FOR_ALL, gl_integer(gl_workload_ranks(c->plan->workload)))     \
     X("step_time_s", "Step", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_s))                        \
-    X("step_time_p10_s", "P10", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_p10_s))                 \
-    X("step_time_p90_s", "P90", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_p90_s))                 \
+    X("half_width_frac", "80 % ±", GL_FRACTION, GL_FOR_PEOPLE,                                     \
+      gl_real((step->time_p90_s - step->time_p10_s) / 2 / step->time_s))                           \
+    X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p10_s))             \
+    X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p90_s))             \
     X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_ALL, gl_real(gl_plan_exposed_frac(c->plan)))  \
     X("mfu", "MFU", GL_FRACTION, GL_FOR_ALL, gl_real(step->mfu_frac))                              \
     X("tokens_per_s", "Tokens/s", GL_NUMBER, GL_FOR_ALL, gl_real(step->tokens_per_s))              \
@@ -640,10 +643,10 @@ static void add_warning(gl_scenario *scenario, size_t *capacity, gl_arena *arena
 }
 
 /* Figures that are missing on purpose, and why: nothing shows "-" without a reason. */
-typedef struct missing {
+typedef struct gap {
     bool (*is_missing)(const gl_plan *plan);
     const char *reason;
-} missing;
+} gap;
 
 static bool misses_mfu(const gl_plan *plan)
 {
@@ -677,7 +680,7 @@ static bool misses_inter(const gl_plan *plan)
     return misses_target(plan, GL_TIER_INTER_NODE);
 }
 
-static const missing missings[] = {
+static const gap gaps[] = {
     {misses_mfu, "MFU is not given: the catalogue has no peak of this GPU for the compute type"},
     {misses_activations, "activations are not known without an architecture: they are not in the "
                          "memory total, which is a lower bound"},
@@ -695,9 +698,9 @@ static void collect_warnings(const context *c, gl_scenario *out)
         add_warning(out, &capacity, c->arena, c->view->notes[i]);
     for (size_t i = 0; i < c->plan->warning_count; i++)
         add_warning(out, &capacity, c->arena, c->plan->warnings[i]);
-    for (size_t i = 0; i < COUNT(missings); i++)
-        if (missings[i].is_missing(c->plan))
-            add_warning(out, &capacity, c->arena, missings[i].reason);
+    for (size_t i = 0; i < COUNT(gaps); i++)
+        if (gaps[i].is_missing(c->plan))
+            add_warning(out, &capacity, c->arena, gaps[i].reason);
 }
 
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,
@@ -736,6 +739,41 @@ static const gl_table *take_table(gl_scenario *scenario, const char *name)
     return NULL;
 }
 
+static bool same_cell(const gl_cell *a, const gl_cell *b)
+{
+    if (a->type != b->type)
+        return false;
+    return a->type == GL_CELL_TEXT ? strcmp(a->as.text, b->as.text) == 0
+                                   : a->as.integer == b->as.integer;
+}
+
+/* Is the column the same in all rows? Then people need not read it in every one. */
+static bool is_constant(const gl_table *table, size_t column)
+{
+    for (size_t row = 1; row < table->row_count; row++)
+        if (!same_cell(&table->cells[row * table->column_count + column], &table->cells[column]))
+            return false;
+    return true;
+}
+
+/* Cluster and GPUs go into the title when they do not differ. */
+static void hide_constants(gl_table *table, gl_arena *arena)
+{
+    gl_column *columns = GL_ARENA_NEW(arena, gl_column, table->column_count);
+    memcpy(columns, table->columns, table->column_count * sizeof *columns);
+    table->columns = columns;
+    for (size_t i = 0; i < table->column_count; i++) {
+        const gl_cell *cell = &table->cells[i];
+        bool cluster = strcmp(columns[i].name, "cluster") == 0;
+        if ((!cluster && strcmp(columns[i].name, "gpus") != 0) || !is_constant(table, i))
+            continue;
+        columns[i].audience = GL_FOR_MACHINES;
+        table->title = cluster ? gl_arena_printf(arena, "%s, on %s", table->title, cell->as.text)
+                               : gl_arena_printf(arena, "%s, %lld GPUs", table->title,
+                                                 (long long)cell->as.integer);
+    }
+}
+
 void gl_plan_take_summary(gl_report *report, gl_arena *arena, gl_scenario *out)
 {
     gl_table *all = NULL;
@@ -748,9 +786,10 @@ void gl_plan_take_summary(gl_report *report, gl_arena *arena, gl_scenario *out)
                 gl_table_create(arena, "summary", "Side by side", one->columns, one->column_count);
         memcpy(gl_table_add_row(all), one->cells, one->column_count * sizeof *one->cells);
     }
-    *out = (gl_scenario){.name = "side by side"};
+    *out = (gl_scenario){.name = NULL};
     if (all == NULL)
         return;
+    hide_constants(all, arena);
     out->tables = GL_ARENA_NEW(arena, gl_table *, 1);
     out->tables[0] = all;
     out->table_count = 1;

@@ -5,7 +5,12 @@ set -euo pipefail
 cd "$GPULINK_SOURCE"
 command -v mandoc >/dev/null || { echo 'mandoc is missing: see bootstrap.sh'; exit 1; }
 for page in */*.1; do
-    mandoc -Tlint -Wstyle "$page"
+    # Whether other pages are installed on this machine is not this page's fault.
+    lint=$(mandoc -Tlint -Wstyle "$page" | grep -v 'referenced manual not found' || true)
+    if [ -n "$lint" ]; then
+        echo "$lint"
+        exit 1
+    fi
 done
 page=$(mandoc -Tutf8 planner/gpulink-plan.1 | col -b)
 status=0
