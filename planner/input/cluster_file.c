@@ -32,7 +32,8 @@ static size_t problems(const gl_diagnostics *diagnostics)
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1, .electricity_usd_per_kwh = NAN, .pue = NAN};
+    return (gl_cluster){
+        .oversubscription = 1, .electricity_usd_per_kwh = (double)NAN, .pue = (double)NAN};
 }
 
 /* ---- A database as a cluster ------------------------------------------------------------- */
@@ -123,7 +124,7 @@ static void diagnose_no_entry(const loader *l, const char *path, const char *nam
     const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
     gl_did_you_mean(name, names, count, guess, sizeof guess);
     gl_diagnose(l->diagnostics, &node->mark, path, "the catalogue has no %s '%s'%s there are: %s",
-                what, gl_printable(name, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                what, gl_printable(name, shown, sizeof shown), guess,
                 gl_list_names(names, count, list, sizeof list));
 }
 
@@ -186,7 +187,7 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
     gl_did_you_mean(name, names, count, guess, sizeof guess);
     gl_diagnose(l->diagnostics, &node->mark, path,
                 "no such file or bundled calibration: '%s'%s bundled: %s",
-                gl_printable(name, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                gl_printable(name, shown, sizeof shown), guess,
                 count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
     return NULL;
 }
@@ -313,7 +314,7 @@ static bool diagnose_unknown(const loader *l, const char *name)
     return gl_diagnose(l->diagnostics, NULL, NULL,
                        "no such cluster: '%s'%s expected: a calibration database, a cluster "
                        "description, or a bundled name (%s)",
-                       gl_printable(name, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                       gl_printable(name, shown, sizeof shown), guess,
                        count > 0 ? gl_list_names(all, count, list, sizeof list) : "none installed");
 }
 

@@ -227,10 +227,9 @@ static void diagnose_choice(const loader *l, const gl_field *field, const gl_yam
 {
     char found[FOUND_BYTES], guess[FOUND_BYTES], list[LIST_BYTES];
     size_t count = count_names(field->choices);
-    gl_diagnose(l->diagnostics, &node->mark, field->path, "found '%s'%s%s allowed: %s",
+    gl_diagnose(l->diagnostics, &node->mark, field->path, "found '%s'%s allowed: %s",
                 gl_printable(node->text, found, sizeof found),
                 gl_did_you_mean(node->text, field->choices, count, guess, sizeof guess),
-                guess[0] != '\0' ? "" : ";",
                 gl_list_names(field->choices, count, list, sizeof list));
 }
 

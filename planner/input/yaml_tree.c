@@ -53,11 +53,13 @@ static gl_mark mark_of(const builder *b, yaml_mark_t mark)
 
 static void frame_path(const frame *f, char *text, size_t size)
 {
-    if (f == NULL || f->key == NULL) {
+    if (f == NULL) {
         text[0] = '\0';
         return;
     }
     frame_path(f->parent, text, size);
+    if (f->key == NULL)
+        return;
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used > 0 ? "." : "", f->key);
 }
