@@ -5,7 +5,8 @@ target_include_directories(gpulink_flags INTERFACE "${PROJECT_SOURCE_DIR}" "${PR
 target_compile_definitions(gpulink_flags INTERFACE _POSIX_C_SOURCE=200809L _XOPEN_SOURCE=700)
 target_compile_options(gpulink_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wvla -Wcast-align -Wwrite-strings
-  -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wdouble-promotion -Wformat=2
+  -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wformat=2
+  $<$<C_COMPILER_ID:GNU>:-Wdouble-promotion> # clang takes every NAN and INFINITY for a float
   $<$<BOOL:${GPULINK_WERROR}>:-Werror>
   $<$<CONFIG:Release>:-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>)
 target_link_options(gpulink_flags INTERFACE $<$<CONFIG:Release>:-Wl,-z,relro,-z,now>)

@@ -25,14 +25,14 @@ typedef struct gl_texts {
 } gl_texts;
 
 typedef struct gl_option {
-    const char *name;       /* long name without dashes; NULL ends a table */
-    char letter;            /* short name or 0 */
+    const char *name; /* long name without dashes; NULL ends a table */
+    char letter;      /* short name or 0 */
     gl_option_type type;
     const char *value_name; /* "FILE"; NULL for flags */
     const char *help;       /* one sentence, says the default */
     size_t offset;          /* of the target in the command's options struct */
     gl_dimension dimension;
-    double minimum, maximum; /* of integers and quantities; both 0 = no limits */
+    double minimum, maximum;    /* of integers and quantities; both 0 = no limits */
     const char *const *choices; /* NULL-terminated */
 } gl_option;
 
@@ -53,8 +53,8 @@ typedef struct gl_command {
  * Options and arguments may be mixed; "--" ends options; "--name=value" and "--name value" both
  * work; abbreviations are refused. Positional arguments go to `arguments`. A wrong option gives a
  * GL_ERROR_USAGE with "did you mean"; the error's path is the option. A separate value may start
- * with '-' but not with "--". Letters may be joined ("-qv", "-oFILE"). *help is set, and nothing is checked further, when --help or
- * -h was given.
+ * with '-' but not with "--". Letters may be joined ("-qv", "-oFILE"). *help is set, and nothing is
+ * checked further, when --help or -h was given.
  */
 bool gl_options_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,
                       void *target, gl_texts *arguments, bool *help, gl_error *err);

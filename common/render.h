@@ -15,10 +15,11 @@ typedef struct gl_render_options {
 
 /*
  * Renders the report. Text and markdown: headline, then each table with its title. CSV (RFC 4180):
- * one table, a `scenario` column first, LF or CRLF per the RFC (CRLF), text cells that a spreadsheet
- * would run (=, +, -, @, tab, CR first) get a leading apostrophe. JSON: {"schema_version": 1,
- * "scenarios": [{"name", <table name>: rows or record, …, "warnings": [..]}]}; NaN and infinity are
- * null. A table name that no scenario has is a usage error which lists the names there are.
+ * one table, a `scenario` column first, LF or CRLF per the RFC (CRLF), text cells that a
+ * spreadsheet would run (=, +, -, @, tab, CR first) get a leading apostrophe. JSON:
+ * {"schema_version": 1, "scenarios": [{"name", <table name>: rows or record, …, "warnings":
+ * [..]}]}; NaN and infinity are null. A table name that no scenario has is a usage error which
+ * lists the names there are.
  */
 bool gl_render(const gl_report *report, gl_format format, const gl_render_options *options,
                gl_output *out, gl_error *err);

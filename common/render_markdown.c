@@ -89,7 +89,8 @@ static void put_record(gl_arena *arena, gl_output *out, const gl_table *table)
 {
     gl_output_puts(out, "| quantity | value |\n| --- | --- |\n");
     for (size_t i = 0; i < table->column_count; i++) {
-        if (!gl_render__shows(&table->columns[i], GL_FOR_PEOPLE))
+        if (!gl_render__shows(&table->columns[i], GL_FOR_PEOPLE) ||
+            table->cells[i].type == GL_CELL_EMPTY)
             continue;
         gl_output_puts(out, "| ");
         put_escaped(out, gl_render__heading(&table->columns[i]));

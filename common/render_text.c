@@ -172,6 +172,7 @@ static void put_rows(layout *l)
         put_row(l, l->texts + row * l->count);
 }
 
+/* Names and values; what is empty is left out. */
 static void put_record(const layout *l)
 {
     size_t names = 0;
@@ -179,9 +180,10 @@ static void put_record(const layout *l)
         names = larger(names, gl_utf8_width(gl_render__heading(l->columns[i].column)));
     for (size_t i = 0; i < l->count; i++) {
         const char *name = gl_render__heading(l->columns[i].column);
+        if (l->texts[i][0] == '\0')
+            continue;
         gl_output_puts(l->out, name);
-        if (l->texts[i][0] != '\0')
-            gl_put_blanks(l->out, names - gl_utf8_width(name) + GAP);
+        gl_put_blanks(l->out, names - gl_utf8_width(name) + GAP);
         gl_put_wrapped(l->out, l->texts[i], names + GAP, l->page);
     }
 }

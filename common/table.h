@@ -13,7 +13,13 @@
 
 #include <stdint.h>
 
-typedef enum gl_cell_type { GL_CELL_EMPTY, GL_CELL_TEXT, GL_CELL_INTEGER, GL_CELL_REAL, GL_CELL_BOOL } gl_cell_type;
+typedef enum gl_cell_type {
+    GL_CELL_EMPTY,
+    GL_CELL_TEXT,
+    GL_CELL_INTEGER,
+    GL_CELL_REAL,
+    GL_CELL_BOOL
+} gl_cell_type;
 
 typedef struct gl_cell {
     gl_cell_type type;
@@ -30,8 +36,8 @@ enum {
     GL_FOR_PEOPLE = 1,   /* text, markdown */
     GL_FOR_MACHINES = 2, /* CSV, JSON */
     GL_FOR_ALL = 3,
-    GL_AS_GIB = 4,  /* added: an amount of memory, "45.56 GiB" */
-    GL_AS_MONEY = 8 /* added: "12,345,678" */
+    GL_AS_GIB = 4,  /* an amount of memory, "45.56 GiB" */
+    GL_AS_MONEY = 8 /* "12,345,678" */
 };
 
 typedef struct gl_column {
@@ -48,8 +54,8 @@ typedef struct gl_table {
     size_t column_count;
     gl_cell *cells; /* row after row */
     size_t row_count, cell_capacity;
-    bool record; /* exactly one row: a JSON object instead of an array, two columns of name and value
-                    for people */
+    bool record; /* exactly one row: a JSON object instead of an array, two columns of name and
+                    value for people */
     gl_arena *arena;
 } gl_table;
 
@@ -95,7 +101,12 @@ typedef struct gl_report {
     const gl_scenario *comparison;
 } gl_report;
 
-typedef enum gl_format { GL_FORMAT_TABLE, GL_FORMAT_CSV, GL_FORMAT_JSON, GL_FORMAT_MARKDOWN } gl_format;
+typedef enum gl_format {
+    GL_FORMAT_TABLE,
+    GL_FORMAT_CSV,
+    GL_FORMAT_JSON,
+    GL_FORMAT_MARKDOWN
+} gl_format;
 
 /* "table", "csv", "json", "markdown"; false when the text is none of them. */
 bool gl_format_parse(const char *text, gl_format *format);

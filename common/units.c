@@ -320,7 +320,7 @@ static bool split(const char *text, gl_dimension dimension, parts *found, gl_err
 bool gl_parse_quantity(const char *text, gl_dimension dimension, double *value, gl_error *err)
 {
     static const unit none = {"", GL_NUMBER, 0, 1};
-    parts found;
+    parts found = {0};
     if (!split(text, dimension, &found, err))
         return false;
     if (found.unit_length == 0 && !dimensions[dimension].bare)
@@ -346,7 +346,7 @@ static bool fail_integer(const char *text, gl_error *err)
 bool gl_parse_integer(const char *text, long long *value, gl_error *err)
 {
     const double exact_max = 9007199254740992.0; /* 2^53: above, not every integer is a double */
-    parts found;
+    parts found = {0};
     double real;
     if (!split(text, GL_NUMBER, &found, err))
         return false;
@@ -368,8 +368,8 @@ bool gl_parse_integer(const char *text, long long *value, gl_error *err)
 
 bool gl_parse_size(const char *text, double *size_bytes, gl_error *err)
 {
-    parts found;
-    long long whole;
+    parts found = {0};
+    long long whole = 0;
     if (!split(text, GL_BYTES, &found, err))
         return false;
     if (found.unit_length > 0 || !found.number.integral)

@@ -13,14 +13,14 @@
 #include "common/error.h"
 
 typedef enum gl_dimension {
-    GL_NUMBER,        /* no unit: 3, 1e9, 70.6e9 */
-    GL_BYTES,         /* B kB MB GB TB PB, KiB MiB GiB TiB PiB; also "8 GB" for memory */
-    GL_BYTES_PER_S,   /* B/s … TB/s, bit/s kbit/s Mbit/s Gbit/s Tbit/s, Gb/s as Gbit/s, GiB/s */
-    GL_SECONDS,       /* ns us (µs) ms s min h d */
-    GL_FRACTION,      /* 10% or 0.1 */
-    GL_FLOP_PER_S,    /* GFLOP/s TFLOP/s PFLOP/s (also FLOPS spelling) */
-    GL_WATTS,         /* W kW MW */
-    GL_USD_PER_KWH    /* USD/kWh */
+    GL_NUMBER,      /* no unit: 3, 1e9, 70.6e9 */
+    GL_BYTES,       /* B kB MB GB TB PB, KiB MiB GiB TiB PiB; also "8 GB" for memory */
+    GL_BYTES_PER_S, /* B/s … TB/s, bit/s kbit/s Mbit/s Gbit/s Tbit/s, Gb/s as Gbit/s, GiB/s */
+    GL_SECONDS,     /* ns us (µs) ms s min h d */
+    GL_FRACTION,    /* 10% or 0.1 */
+    GL_FLOP_PER_S,  /* GFLOP/s TFLOP/s PFLOP/s (also FLOPS spelling) */
+    GL_WATTS,       /* W kW MW */
+    GL_USD_PER_KWH  /* USD/kWh */
 } gl_dimension;
 
 /*

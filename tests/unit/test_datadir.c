@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/datadir.h"
+#include "tests/support.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A data folder with thing/alpha.yaml, thing/beta.db, thing/gamma.yaml, thing/gamma.db. */
+static const char *const files[] = {"alpha.yaml", "beta.db", "gamma.yaml",
+                                    "gamma.db",   ".yaml",   "notes.txt"};
+enum { FILE_COUNT = sizeof files / sizeof files[0] };
+
+static char root[64], folder[80];
+static gl_arena *arena;
+static const char *const yaml_first[] = {"yaml", "db", NULL};
+static const char *const dotted[] = {".db", ".yaml", NULL};
+
+static void path_of(char *path, size_t size, const char *name)
+{
+    snprintf(path, size, "%s/%s", folder, name);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = gl_arena_create();
+    snprintf(root, sizeof root, "/tmp/test_datadir_XXXXXX");
+    if (mkdtemp(root) == NULL)
+        return -1;
+    snprintf(folder, sizeof folder, "%s/thing", root);
+    mkdir(folder, 0700);
+    for (int i = 0; i < FILE_COUNT; i++) {
+        char path[128];
+        path_of(path, sizeof path, files[i]);
+        FILE *file = fopen(path, "w");
+        if (file == NULL)
+            return -1;
+        fclose(file);
+    }
+    char path[128];
+    path_of(path, sizeof path, "folder.yaml");
+    mkdir(path, 0700);
+    return setenv("GPULINK_DATA", root, 1);
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    char path[128];
+    for (int i = 0; i < FILE_COUNT; i++) {
+        path_of(path, sizeof path, files[i]);
+        unlink(path);
+    }
+    path_of(path, sizeof path, "folder.yaml");
+    rmdir(path);
+    rmdir(folder);
+    rmdir(root);
+    gl_arena_destroy(arena);
+    return unsetenv("GPULINK_DATA");
+}
+
+static void assert_found(const char *name, const char *const *extensions, const char *expected)
+{
+    const char *found = gl_datadir_find(arena, "thing", name, extensions);
+    char path[128];
+    if (expected == NULL) {
+        assert_null(found);
+        return;
+    }
+    path_of(path, sizeof path, expected);
+    assert_string_equal(found != NULL ? found : "(none)", path);
+}
+
+static void names_with_and_without_extension(void **state)
+{
+    (void)state;
+    assert_found("alpha", yaml_first, "alpha.yaml");
+    assert_found("alpha.yaml", yaml_first, "alpha.yaml");
+    assert_found("beta", yaml_first, "beta.db");
+    assert_found("gamma", yaml_first, "gamma.yaml");
+    assert_found("gamma", dotted, "gamma.db");
+    assert_found("gamma.yaml", dotted, "gamma.yaml");
+}
+
+static void other_names_are_not_found(void **state)
+{
+    (void)state;
+    const char *const names[] = {"",
+                                 ".",
+                                 "..",
+                                 "delta",
+                                 "notes",
+                                 "notes.txt",
+                                 "../thing/alpha",
+                                 "thing/alpha",
+                                 "/etc/passwd",
+                                 "alp..ha",
+                                 ".yaml",
+                                 "folder"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_found(names[i], yaml_first, NULL);
+    assert_null(gl_datadir_find(arena, "no-such-folder", "alpha", yaml_first));
+}
+
+static void lists_are_sorted_and_distinct(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    const char *const *names = gl_datadir_list(arena, "thing", yaml_first, &count);
+    assert_int_equal(count, 3);
+    assert_string_equal(names[0], "alpha");
+    assert_string_equal(names[1], "beta");
+    assert_string_equal(names[2], "gamma");
+    gl_datadir_list(arena, "no-such-folder", yaml_first, &count);
+    assert_int_equal(count, 0);
+}
+
+static void an_empty_variable_is_none(void **state)
+{
+    (void)state;
+    setenv("GPULINK_DATA", "", 1);
+    assert_found("alpha", yaml_first, NULL);
+}
+
+#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_FILES(names_with_and_without_extension),
+        WITH_FILES(other_names_are_not_found),
+        WITH_FILES(lists_are_sorted_and_distinct),
+        WITH_FILES(an_empty_variable_is_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
