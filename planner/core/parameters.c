@@ -67,6 +67,19 @@ int gl_local_kv_heads(const gl_model *model, int tp)
     return model->kv_heads > tp ? (int)divide_up(model->kv_heads, tp) : 1;
 }
 
+gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp)
+{
+    const gl_attention *a = &model->attention;
+    int64_t heads = divide_up(model->heads, tp);
+    if (a->kind == GL_ATTENTION_MLA) {
+        int64_t qk = heads * (a->qk_nope + a->qk_rope), v = heads * a->v_head;
+        return (gl_attention_widths){qk, qk, v, v};
+    }
+    int64_t q = heads * model->head_dim;
+    int64_t kv = (int64_t)gl_local_kv_heads(model, tp) * model->head_dim;
+    return (gl_attention_widths){q, kv, kv, q};
+}
+
 static void add_gqa(builder *b)
 {
     const gl_model *m = b->model;

@@ -61,6 +61,14 @@ void gl_parameters_build(const gl_model *model, const gl_parallel *parallel, gl_
 /* K and V heads that one TP rank holds: kv_heads/tp, at least 1. */
 int gl_local_kv_heads(const gl_model *model, int tp);
 
+/* Elements per token of the attention core's inputs and output on one TP rank. MLA: of its heads
+ * after the up-projections. */
+typedef struct gl_attention_widths {
+    int64_t q, k, v, output;
+} gl_attention_widths;
+
+gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp);
+
 /* Which blocks a pipeline stage holds. */
 typedef struct gl_stage {
     int index;

@@ -8,8 +8,7 @@
 
 #include "planner/core/compute.h"
 #include "planner/core/memory.h"
-#include "planner/core/network.h"
-#include "planner/core/traffic.h"
+#include "planner/core/schedule.h"
 
 /* A traffic row with its times. */
 typedef struct gl_timed_row {
@@ -37,12 +36,16 @@ typedef enum gl_tier_kind { GL_TIER_INTRA_NODE, GL_TIER_INTER_NODE, GL_TIER_COUN
 
 typedef enum gl_verdict { GL_VERDICT_NOT_USED, GL_VERDICT_ENOUGH, GL_VERDICT_TIGHT, GL_VERDICT_SHORT, GL_VERDICT_UNKNOWN } gl_verdict;
 
-/* Bandwidth of a tier, per GPU and direction. */
+/*
+ * Bandwidth of a tier, per GPU and direction, as busbw averaged over this plan's messages: bytes on
+ * the wire over communication time. required: the smallest that keeps exposed communication of this
+ * tier within the target share of the step (the other tier taken as free), times the headroom.
+ */
 typedef struct gl_bandwidth_need {
     gl_tier_kind tier;
     double bytes_per_step_per_gpu;
     double required_bytes_per_s;  /* with headroom; NaN when compute is not known */
-    double available_bytes_per_s; /* what large messages of this mix get */
+    double available_bytes_per_s; /* what this plan's messages get, by the evidence at hand */
     double headroom;              /* factor, 1.25 by default */
     gl_verdict verdict;           /* enough: available ≥ required; tight: only without headroom */
 } gl_bandwidth_need;
@@ -65,6 +68,7 @@ typedef struct gl_plan {
     gl_timed_row *rows;          /* traffic.row_count of them */
     const gl_network *network;
     gl_compute compute;
+    gl_stage_plan *stage_plans;  /* pp of them */
     gl_step step;
     gl_bandwidth_need needs[GL_TIER_COUNT];
     gl_memory memory;            /* of the fullest stage */

@@ -149,26 +149,8 @@ void gl_traffic__pipeline(gl_traffic_builder *b)
         (entry){"activation gradients", GL_PHASE_BACKWARD, GL_SENDRECV, size, calls, formula});
 }
 
-/* Elements per token on one TP rank. */
-typedef struct attention_widths {
-    int64_t q, k, v, output;
-} attention_widths;
-
-static attention_widths local_widths(const gl_model *model, int tp)
-{
-    const gl_attention *a = &model->attention;
-    int64_t heads = (model->heads + tp - 1) / tp;
-    if (a->kind == GL_ATTENTION_MLA) {
-        int64_t qk = heads * (a->qk_nope + a->qk_rope), v = heads * a->v_head;
-        return (attention_widths){qk, qk, v, v};
-    }
-    int64_t q = heads * model->head_dim;
-    int64_t kv = (int64_t)gl_local_kv_heads(model, tp) * model->head_dim;
-    return (attention_widths){q, kv, kv, q};
-}
-
 /* Blocks of K and V go round the ring; in backward so do their gradients. */
-static void add_ring(gl_traffic_builder *b, const family *f, const attention_widths *w,
+static void add_ring(gl_traffic_builder *b, const family *f, const gl_attention_widths *w,
                      int64_t layers)
 {
     static const char formula[] = "2·s·b·g·d_h·e/(c·t)";
@@ -218,7 +200,7 @@ void gl_traffic__context_parallel(gl_traffic_builder *b)
 {
     const gl_parallel *p = &b->workload->parallel;
     const family f = {GL_TRAFFIC_CP, GL_GROUP_CP, b->workload->overlap.cp, 1};
-    const attention_widths w = local_widths(&b->workload->model, p->tp);
+    const gl_attention_widths w = gl_local_attention_widths(&b->workload->model, p->tp);
     int64_t layers = b->stage->layers * b->microbatches;
     switch (p->cp_method) {
     case GL_CP_RING:
