@@ -147,11 +147,13 @@ static gl_placement worst_group(const family *f, int64_t gpus_per_node)
 {
     uint64_t seen[SEEN_MAX / 64] = {0};
     bool skip = f->uniform && gpus_per_node <= SEEN_MAX;
+    int64_t unseen = gpus_per_node;
     gl_placement worst = {0};
-    for (int64_t group = 0; group < f->groups; group++) {
+    for (int64_t group = 0; group < f->groups && (unseen > 0 || !skip); group++) {
         int64_t first = group_base(f, group) + member_offset(f, group, 0);
         if (skip && seen_before(seen, first % gpus_per_node))
             continue;
+        unseen--;
         gl_placement placement = place_group(f, group, gpus_per_node);
         if (worst.nodes == 0 || is_worse(&placement, &worst))
             worst = placement;

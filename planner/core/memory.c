@@ -221,7 +221,7 @@ static double bucket_bytes(const estimate *e)
     bool replicas = w->parallel.dp * w->parallel.cp > 1;
     if (w->parallel.zero > 0 || !replicas || w->precision.gradients != w->precision.compute)
         return 0;
-    double expert_replicas = w->parallel.dp * w->parallel.cp / w->parallel.ep;
+    int expert_replicas = w->parallel.dp * w->parallel.cp / w->parallel.ep;
     double reduced = e->dense + (expert_replicas > 1 ? e->experts : 0);
     return reduced * gl_dtype_bytes(w->precision.gradients);
 }
@@ -244,7 +244,7 @@ static bool gradients_are_transient(const estimate *e)
 /* What of gradients, activations, logits and one message with all gradients is there at once. */
 static double varying_bytes(const estimate *e, const gl_memory *m, double buckets)
 {
-    double activations = (isnan(m->activations_bytes) ? 0 : m->activations_bytes) + m->logits_bytes;
+    double activations = (e->parameters->exact ? m->activations_bytes : 0) + m->logits_bytes;
     bool after_backward = isinf(e->workload->buckets.gradient_bytes);
     double late = after_backward ? buckets : 0, always = after_backward ? 0 : buckets;
     if (!gradients_are_transient(e))
@@ -283,7 +283,7 @@ void gl_memory_estimate(const gl_workload *workload, const gl_parameters *parame
         .parameters_bytes = parameters_bytes(&e),
         .gradients_bytes = gradients_bytes(&e),
         .optimizer_bytes = optimizer_bytes(&e),
-        .activations_bytes = NAN,
+        .activations_bytes = (double)NAN,
         .library_bytes = context_bytes + (gl_workload_ranks(workload) > 1 ? nccl_bytes : 0),
         .capacity_bytes = known ? gpu->memory_bytes.value : (double)NAN,
         .reserve_bytes = known ? reserve_frac * gpu->memory_bytes.value : 0,

@@ -6,9 +6,9 @@
 
 static bool same_row(const gl_traffic_row *row, const gl_traffic_row *kind, int64_t size_bytes)
 {
-    return row->dimension == kind->dimension && row->phase == kind->phase &&
-           row->collective == kind->collective && row->group == kind->group &&
-           row->size_bytes == size_bytes && strcmp(row->operation, kind->operation) == 0;
+    return row->size_bytes == size_bytes && row->dimension == kind->dimension &&
+           row->phase == kind->phase && row->collective == kind->collective &&
+           row->group == kind->group && strcmp(row->operation, kind->operation) == 0;
 }
 
 static int find_row(const gl_traffic *traffic, const gl_traffic_row *kind, int64_t size_bytes)
@@ -43,13 +43,19 @@ int gl_traffic__add(gl_traffic_builder *builder, const gl_traffic_row *kind, int
     return (int)out->row_count++;
 }
 
+void gl_traffic__expect_messages(gl_traffic_builder *builder, size_t count)
+{
+    gl_traffic *out = builder->out;
+    out->messages = gl_arena_grow(builder->arena, out->messages, &builder->message_capacity,
+                                  out->message_count + count, sizeof *out->messages);
+}
+
 void gl_traffic__message(gl_traffic_builder *builder, int row, const gl_message *message)
 {
     gl_traffic *out = builder->out;
     if (row == GL_NO_ROW)
         return;
-    out->messages = gl_arena_grow(builder->arena, out->messages, &builder->message_capacity,
-                                  out->message_count + 1, sizeof *out->messages);
+    gl_traffic__expect_messages(builder, 1);
     out->messages[out->message_count] = *message;
     out->messages[out->message_count++].row = (size_t)row;
 }

@@ -27,6 +27,10 @@ enum { GL_NO_ROW = -1 };
 int gl_traffic__add(gl_traffic_builder *builder, const gl_traffic_row *kind, int64_t size_bytes,
                     int64_t calls);
 
+/* Makes room for so many more messages at once: thousands of small buckets would otherwise leave
+ * outgrown arrays behind in the arena. */
+void gl_traffic__expect_messages(gl_traffic_builder *builder, size_t count);
+
 /* Appends a message to the schedule's list; nothing when its row is GL_NO_ROW. */
 void gl_traffic__message(gl_traffic_builder *builder, int row, const gl_message *message);
 

@@ -169,6 +169,7 @@ static void reduce_buckets(gl_traffic_builder *b, const reduction *r)
     int64_t calls = every ? b->microbatches : 1;
     gl_collective collective = p->zero == 0 ? GL_ALL_REDUCE : GL_REDUCE_SCATTER;
     bucket_list list = make_buckets(b, r->which);
+    gl_traffic__expect_messages(b, p->zero > 0 ? 2 * list.count : list.count);
     for (size_t i = 0; i < list.count; i++) {
         const bucket *item = &list.items[i];
         int row = add_gradients(b, r, collective, item->elements, calls);
