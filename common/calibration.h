@@ -81,4 +81,11 @@ typedef struct gl_overlap_rate {
     double compute_alone_s, communication_alone_s, together_s;
 } gl_overlap_rate;
 
+/* A text of the machine, as its tool printed it. */
+typedef struct gl_topology {
+    int64_t run_id;
+    const char *kind; /* "nvidia-smi topo -m" */
+    const char *text;
+} gl_topology;
+
 #endif

@@ -46,6 +46,10 @@ bool gl_store_read_catalog(gl_store *store, gl_arena *arena, gl_catalog *catalog
 /* Fills curve->samples and sample_count (ascending sizes). */
 bool gl_store_read_samples(gl_store *store, gl_arena *arena, gl_curve *curve, gl_error *err);
 
+/* The machine texts of all runs, sorted by run. They may be large: the catalog leaves them out. */
+bool gl_store_read_topology(gl_store *store, gl_arena *arena, gl_topology **texts, size_t *count,
+                            gl_error *err);
+
 /* Transactions: what is written between begin and commit appears at once or not at all. */
 bool gl_store_begin(gl_store *store, gl_error *err);
 bool gl_store_commit(gl_store *store, gl_error *err);
@@ -62,5 +66,8 @@ bool gl_store_add_overlap(gl_store *store, const gl_overlap_rate *rate, gl_error
 /* Machine texts: kind such as "nvidia-smi topo -m". */
 bool gl_store_add_topology(gl_store *store, int64_t run_id, const char *kind, const char *text,
                            gl_error *err);
+
+/* Version of the SQLite library in use, for --version. */
+const char *gl_store_sqlite_version(void);
 
 #endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/cli/commands.h"
+#include "calibrate/import/importer.h"
+#include "common/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct options {
+    const char *db, *label, *gpu, *transport, *collective, *algorithm, *protocol;
+    long long nodes, ranks;
+    bool keep_host, quiet, verbose;
+} options;
+
+static const gl_option option_table[] = {
+    {"db", 'd', GL_OPTION_TEXT, "FILE.db", "Database to add to; created if it is not there.",
+     offsetof(options, db), 0, 0, 0, NULL},
+    {"label", 'l', GL_OPTION_TEXT, "NAME", "Your name for these runs.", offsetof(options, label), 0,
+     0, 0, NULL},
+    {"nodes", 'n', GL_OPTION_INTEGER, "N",
+     "Number of nodes, for files without a device list; a list that says another number is an "
+     "error.",
+     offsetof(options, nodes), 0, 1, 1000000, NULL},
+    {"ranks", 0, GL_OPTION_INTEGER, "N", "Number of ranks, for files without a device list.",
+     offsetof(options, ranks), 0, 2, 1000000, NULL},
+    {"transport", 't', GL_OPTION_TEXT, "T",
+     "nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket or host, where the log has no NCCL_DEBUG "
+     "lines that tell; a log that proves another is an error.",
+     offsetof(options, transport), 0, 0, 0, NULL},
+    {"gpu", 'g', GL_OPTION_TEXT, "NAME", "Name of the GPU (default: from the device list).",
+     offsetof(options, gpu), 0, 0, 0, NULL},
+    {"collective", 'c', GL_OPTION_TEXT, "C",
+     "Collective, for texts that do not say it, such as all_gather.", offsetof(options, collective),
+     0, 0, 0, NULL},
+    {"algorithm", 0, GL_OPTION_TEXT, "A", "NCCL_ALGO of the run, such as ring, where no log tells.",
+     offsetof(options, algorithm), 0, 0, 0, NULL},
+    {"protocol", 0, GL_OPTION_TEXT, "P",
+     "NCCL_PROTO of the run, such as simple, where no log tells.", offsetof(options, protocol), 0,
+     0, 0, NULL},
+    {"keep-host", 0, GL_OPTION_FLAG, NULL,
+     "Store the name of the first host (default: no host names are stored).",
+     offsetof(options, keep_host), 0, 0, 0, NULL},
+    {"quiet", 'q', GL_OPTION_FLAG, NULL, "Print errors only.", offsetof(options, quiet), 0, 0, 0,
+     NULL},
+    {"verbose", 'v', GL_OPTION_FLAG, NULL, "Print a line for each curve.",
+     offsetof(options, verbose), 0, 0, 0, NULL},
+    {0}};
+
+/* The time of recording; SOURCE_DATE_EPOCH makes a build of the same logs the same database. */
+static void now(char *text, size_t size)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t seconds = epoch != NULL ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm utc;
+    if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        snprintf(text, size, "1970-01-01T00:00:00Z");
+}
+
+static bool find_name(const char *option, const char *text, const char *(*name_of)(int), int count,
+                      int *found, gl_error *err)
+{
+    const char *names[64];
+    char shown[64];
+    for (int i = 0; i < count; i++) {
+        names[i] = name_of(i);
+        if (strcmp(text, names[i]) == 0) {
+            *found = i;
+            return true;
+        }
+    }
+    const char *near = gl_nearest(text, names, (size_t)count);
+    return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s%s%s",
+                      gl_printable(text, shown, sizeof shown), near != NULL ? "; did you mean '" : "",
+                      near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+static const char *transport_name(int index)
+{
+    return gl_transport_name((gl_transport)index);
+}
+
+static const char *collective_name(int index)
+{
+    return gl_collective_name((gl_collective)index);
+}
+
+static const char *algorithm_name(int index)
+{
+    static const char *const names[] = {"tree", "ring",      "collnet_direct", "collnet_chain",
+                                        "nvls", "nvls_tree", "pat",            "mixed"};
+    return names[index];
+}
+
+static const char *protocol_name(int index)
+{
+    static const char *const names[] = {"ll", "ll128", "simple", "mixed"};
+    return names[index];
+}
+
+static bool resolve(const options *o, gl_import_options *said, gl_error *err)
+{
+    int index;
+    *said = (gl_import_options){.label = o->label,
+                                .gpu = o->gpu,
+                                .nodes = (int)o->nodes,
+                                .ranks = (int)o->ranks,
+                                .keep_host = o->keep_host};
+    if (o->db == NULL)
+        return gl_fail(err, GL_ERROR_USAGE, "--db is missing: the database to write to");
+    if (o->transport != NULL) {
+        if (!find_name("--transport", o->transport, transport_name, GL_TRANSPORT_COUNT, &index,
+                       err))
+            return false;
+        said->has_transport = true;
+        said->transport = (gl_transport)index;
+    }
+    if (o->collective != NULL) {
+        if (!find_name("--collective", o->collective, collective_name, GL_COLLECTIVE_COUNT, &index,
+                       err))
+            return false;
+        said->has_collective = true;
+        said->collective = (gl_collective)index;
+    }
+    if (o->algorithm != NULL) {
+        if (!find_name("--algorithm", o->algorithm, algorithm_name, 8, &index, err))
+            return false;
+        said->algorithm = algorithm_name(index);
+    }
+    if (o->protocol != NULL) {
+        if (!find_name("--protocol", o->protocol, protocol_name, 4, &index, err))
+            return false;
+        said->protocol = protocol_name(index);
+    }
+    return true;
+}
+
+/* ---- what was done ---- */
+
+static void say_curve(const gl_curve *curve)
+{
+    fprintf(stderr, "  %s %s%s%s, %s, %zu sizes\n", gl_collective_name(curve->collective),
+            gl_dtype_name(curve->dtype), curve->redop[0] != '\0' ? " " : "", curve->redop,
+            curve->in_place ? "in place" : "out of place", curve->sample_count);
+}
+
+static void say_flags(const char *warnings)
+{
+    while (*warnings != '\0') {
+        size_t length = strcspn(warnings, "\n");
+        fprintf(stderr, "  flagged: %.*s\n", (int)length, warnings);
+        warnings += length + (warnings[length] == '\n');
+    }
+}
+
+static void say_run(const char *path, const gl_import_run *run, bool verbose)
+{
+    size_t samples = 0;
+    for (size_t i = 0; i < run->curve_count; i++)
+        samples += run->curves[i].sample_count;
+    if (run->curve_count > 0) {
+        const gl_curve *c = &run->curves[0];
+        fprintf(stderr, "%s: %s, %d ranks on %d node%s, %s: %zu curve%s, %zu samples%s\n", path,
+                gl_collective_name(c->collective), c->placement.ranks, c->placement.nodes,
+                c->placement.nodes == 1 ? "" : "s", gl_transport_name(c->transport),
+                run->curve_count, run->curve_count == 1 ? "" : "s", samples,
+                run->run.state == GL_RUN_COMPLETE ? "" : " (incomplete run)");
+    } else {
+        fprintf(stderr, "%s: %zu compute rates, %zu overlap rates\n", path, run->compute_count,
+                run->overlap_count);
+    }
+    for (size_t i = 0; verbose && i < run->curve_count; i++)
+        say_curve(&run->curves[i]);
+    say_flags(run->run.warnings);
+}
+
+/* ---- the work ---- */
+
+typedef struct work {
+    const options *options;
+    const gl_import_options *said;
+    gl_store *store; /* opened for the first file that has something to store */
+    size_t files, runs, curves, known, failed;
+    int status;
+} work;
+
+static void fail(work *w, const gl_error *err)
+{
+    int status = gl_calibrate_report(NULL, err);
+    if (w->status == GL_OK)
+        w->status = status;
+}
+
+static bool store_result(work *w, const char *path, gl_import_result *result, gl_error *err)
+{
+    size_t known;
+    if (w->store == NULL && !gl_store_open_writable(w->options->db, &w->store, err))
+        return false;
+    if (!gl_import_write(w->store, result, &known, err))
+        return false;
+    w->files++;
+    w->known += known;
+    w->runs += result->run_count - known;
+    if (w->options->quiet)
+        return true;
+    if (known > 0)
+        fprintf(stderr, "%s: %zu of %zu runs were in the database already\n", path, known,
+                result->run_count);
+    for (size_t i = 0; i < result->run_count && known < result->run_count; i++)
+        say_run(path, &result->runs[i], w->options->verbose);
+    return true;
+}
+
+/* False when the database cannot be written: then the other files cannot either. */
+static bool import_one(work *w, const char *path)
+{
+    gl_import_result result;
+    gl_error err;
+    bool go_on = true;
+    gl_arena *arena = gl_arena_create();
+    bool ok = gl_import_file(path, w->said, arena, &result, &err);
+    for (size_t i = 0; i < result.refused_count; i++) {
+        char text[1400];
+        fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
+                gl_error_text(&result.refused[i], text, sizeof text));
+    }
+    if (!ok) {
+        w->failed++;
+        fail(w, &err);
+    } else if (!store_result(w, path, &result, &err)) {
+        fail(w, &err);
+        go_on = false;
+    }
+    gl_arena_destroy(arena);
+    return go_on;
+}
+
+static int import_files(const options *o, const gl_import_options *said, const gl_texts *files)
+{
+    work w = {.options = o, .said = said};
+    bool go_on = true;
+    for (size_t i = 0; i < files->count && go_on; i++)
+        go_on = import_one(&w, files->items[i]);
+    if (!o->quiet && files->count > 1)
+        fprintf(stderr, "%zu of %zu files imported: %zu runs\n", w.files, files->count, w.runs);
+    gl_store_close(w.store);
+    return w.status;
+}
+
+static int run_import(int argc, char **argv)
+{
+    options o = {0};
+    gl_import_options said;
+    gl_texts files = {0};
+    gl_error err;
+    bool help;
+    char recorded_at[40];
+    int status;
+    gl_arena *arena = gl_arena_create();
+    if (!gl_options_parse(&gl_calibrate_import, argc, argv, arena, &o, &files, &help, &err)) {
+        status = gl_calibrate_report(&gl_calibrate_import, &err);
+    } else if (help) {
+        status = gl_calibrate_help(&gl_calibrate_import);
+    } else if (!resolve(&o, &said, &err)) {
+        status = gl_calibrate_report(&gl_calibrate_import, &err);
+    } else {
+        now(recorded_at, sizeof recorded_at);
+        said.recorded_at = recorded_at;
+        status = import_files(&o, &said, &files);
+    }
+    gl_arena_destroy(arena);
+    return status;
+}
+
+const gl_command gl_calibrate_import = {
+    .name = "import",
+    .synopsis = "FILE... --db FILE.db [options]",
+    .summary = "add output of nccl-tests or rccl-tests (text or -J) to a database; - is standard "
+               "input",
+    .examples = "gpulink-calibrate import all_reduce.txt --db lab.db --label \"two H200\"\n"
+                "mpirun ... all_gather_perf -b 8 -e 8G -f 2 | gpulink-calibrate import - --db lab.db",
+    .options = option_table,
+    .minimum_arguments = 1,
+    .maximum_arguments = -1,
+    .run = run_import};

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/cli/commands.h"
+#include "calibrate/cli/curve_stats.h"
+#include "common/render.h"
+#include "common/store/store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+typedef enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_choice;
+
+typedef struct options {
+    const char *table, *output;
+    long long curve; /* 0 = none */
+    gl_format format;
+    color_choice color;
+} options;
+
+static const char *const format_names[] = {"table", "csv", "json", "markdown", NULL};
+static const char *const color_names[] = {"auto", "always", "never", NULL};
+
+static const gl_option option_table[] = {
+    {"curve", 0, GL_OPTION_INTEGER, "ID", "Show the samples of this curve.",
+     offsetof(options, curve), 0, 1, 9e15, NULL},
+    {"format", 'f', GL_OPTION_CHOICE, "F", "Format of the answer (default table).",
+     offsetof(options, format), 0, 0, 0, format_names},
+    {"table", 0, GL_OPTION_TEXT, "NAME",
+     "Only this table: runs, curves, compute, overlap, topology; samples with --curve (default: "
+     "all; of CSV, the curves or the samples).",
+     offsetof(options, table), 0, 0, 0, NULL},
+    {"output", 'o', GL_OPTION_TEXT, "FILE", "Write to this file (default: standard output).",
+     offsetof(options, output), 0, 0, 0, NULL},
+    {"color", 0, GL_OPTION_CHOICE, "WHEN", "Emphasis on the terminal (default auto).",
+     offsetof(options, color), 0, 0, 0, color_names},
+    {0}};
+
+/* ---- tables ---- */
+
+static const char *state_name(gl_run_state state)
+{
+    return state == GL_RUN_RUNNING ? "running"
+           : state == GL_RUN_COMPLETE ? "complete"
+                                      : "interrupted";
+}
+
+static gl_cell known_text(const char *text)
+{
+    return gl_text(text[0] != '\0' ? text : NULL);
+}
+
+static const gl_column run_columns[] = {
+    {.name = "id", .heading = "run"},
+    {.name = "label"},
+    {.name = "source"},
+    {.name = "state"},
+    {.name = "started_at", .heading = "measured"},
+    {.name = "recorded_at", .audience = GL_FOR_MACHINES},
+    {.name = "tool"},
+    {.name = "tool_version", .heading = "version"},
+    {.name = "backend", .audience = GL_FOR_MACHINES},
+    {.name = "host", .audience = GL_FOR_MACHINES},
+    {.name = "gpu", .heading = "GPU"},
+    {.name = "driver_version", .audience = GL_FOR_MACHINES},
+    {.name = "cuda_version", .audience = GL_FOR_MACHINES},
+    {.name = "nccl_version", .heading = "NCCL"},
+    {.name = "environment", .audience = GL_FOR_MACHINES},
+    {.name = "parameters", .audience = GL_FOR_MACHINES},
+    {.name = "warnings", .audience = GL_FOR_MACHINES},
+};
+
+static gl_table *run_table(gl_arena *arena, const gl_catalog *catalog)
+{
+    gl_table *table = gl_table_create(arena, "runs", "Runs", run_columns,
+                                      sizeof run_columns / sizeof *run_columns);
+    for (size_t i = 0; i < catalog->run_count; i++) {
+        const gl_run *run = &catalog->runs[i];
+        const char *texts[] = {run->label,          run->source,       state_name(run->state),
+                               run->started_at,     run->recorded_at,  run->tool,
+                               run->tool_version,   run->backend,      run->host,
+                               run->gpu,            run->driver_version, run->cuda_version,
+                               run->nccl_version,   run->environment,  run->parameters,
+                               run->warnings};
+        gl_cell *cell = gl_table_add_row(table);
+        *cell++ = gl_integer(run->id);
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            *cell++ = known_text(texts[k]);
+    }
+    return table;
+}
+
+static const gl_column curve_columns[] = {
+    {.name = "id", .heading = "curve"},
+    {.name = "run_id", .heading = "run"},
+    {.name = "collective"},
+    {.name = "dtype"},
+    {.name = "redop", .audience = GL_FOR_MACHINES},
+    {.name = "ranks"},
+    {.name = "nodes"},
+    {.name = "ranks_per_node", .audience = GL_FOR_MACHINES},
+    {.name = "concurrent_groups", .audience = GL_FOR_MACHINES},
+    {.name = "transport"},
+    {.name = "nics", .audience = GL_FOR_MACHINES},
+    {.name = "algorithm"},
+    {.name = "protocol", .audience = GL_FOR_MACHINES},
+    {.name = "in_place", .heading = "in place"},
+    {.name = "root", .audience = GL_FOR_MACHINES},
+    {.name = "points"},
+    {.name = "smallest_bytes", .heading = "from", .dimension = GL_BYTES},
+    {.name = "largest_bytes", .heading = "to", .dimension = GL_BYTES},
+    {.name = "latency_floor_s", .heading = "latency", .dimension = GL_SECONDS},
+    {.name = "plateau_busbw_bytes_per_s", .heading = "plateau busbw", .dimension = GL_BYTES_PER_S},
+    {.name = "peak_busbw_bytes_per_s", .dimension = GL_BYTES_PER_S, .audience = GL_FOR_MACHINES},
+    {.name = "half_bandwidth_size_bytes", .heading = "half at", .dimension = GL_BYTES},
+    {.name = "loo_median", .heading = "LOO", .dimension = GL_FRACTION},
+    {.name = "dips"},
+    {.name = "wrong"},
+};
+
+static void add_curve(gl_table *table, const gl_curve *curve)
+{
+    gl_curve_stats stats = gl_curve_stats_of(curve);
+    size_t count = curve->sample_count;
+    gl_cell *cell = gl_table_add_row(table);
+    *cell++ = gl_integer(curve->id);
+    *cell++ = gl_integer(curve->run_id);
+    *cell++ = gl_text(gl_collective_name(curve->collective));
+    *cell++ = gl_text(gl_dtype_name(curve->dtype));
+    *cell++ = known_text(curve->redop);
+    *cell++ = gl_integer(curve->placement.ranks);
+    *cell++ = gl_integer(curve->placement.nodes);
+    *cell++ = gl_integer(curve->placement.ranks_per_node);
+    *cell++ = gl_integer(curve->placement.concurrent_groups);
+    *cell++ = gl_text(gl_transport_name(curve->transport));
+    *cell++ = curve->nics > 0 ? gl_integer(curve->nics) : gl_text(NULL);
+    *cell++ = known_text(curve->algorithm);
+    *cell++ = known_text(curve->protocol);
+    *cell++ = gl_boolean(curve->in_place);
+    *cell++ = curve->root >= 0 ? gl_integer(curve->root) : gl_text(NULL);
+    *cell++ = gl_integer((int64_t)count);
+    *cell++ = gl_real(count > 0 ? curve->samples[0].size_bytes : (double)NAN);
+    *cell++ = gl_real(count > 0 ? curve->samples[count - 1].size_bytes : (double)NAN);
+    *cell++ = gl_real(stats.latency_floor_s);
+    *cell++ = gl_real(stats.plateau_busbw_bytes_per_s);
+    *cell++ = gl_real(stats.peak_busbw_bytes_per_s);
+    *cell++ = gl_real(stats.half_bandwidth_size_bytes);
+    *cell++ = gl_real(stats.loo_median);
+    *cell++ = gl_integer((int64_t)stats.dips);
+    *cell++ = gl_real(stats.wrong);
+}
+
+static gl_table *curve_table(gl_arena *arena)
+{
+    return gl_table_create(arena, "curves", "Curves", curve_columns,
+                           sizeof curve_columns / sizeof *curve_columns);
+}
+
+static const gl_column sample_columns[] = {
+    {.name = "size_bytes", .heading = "size", .dimension = GL_BYTES},
+    {.name = "iterations"},
+    {.name = "time_median_s", .heading = "time", .dimension = GL_SECONDS},
+    {.name = "time_p05_s", .heading = "p05", .dimension = GL_SECONDS},
+    {.name = "time_p95_s", .heading = "p95", .dimension = GL_SECONDS},
+    {.name = "time_min_s", .heading = "least", .dimension = GL_SECONDS},
+    {.name = "algbw_bytes_per_s", .heading = "algbw", .dimension = GL_BYTES_PER_S},
+    {.name = "busbw_bytes_per_s", .heading = "busbw", .dimension = GL_BYTES_PER_S},
+    {.name = "dip"},
+    {.name = "wrong"},
+};
+
+static gl_table *sample_table(gl_arena *arena, const gl_curve *curve)
+{
+    gl_table *table = gl_table_create(arena, "samples", "Samples", sample_columns,
+                                      sizeof sample_columns / sizeof *sample_columns);
+    for (size_t i = 0; i < curve->sample_count; i++) {
+        const gl_sample *sample = &curve->samples[i];
+        gl_cell *cell = gl_table_add_row(table);
+        *cell++ = gl_real(sample->size_bytes);
+        *cell++ = sample->iterations > 0 ? gl_integer(sample->iterations) : gl_text(NULL);
+        *cell++ = gl_real(sample->time_median_s);
+        *cell++ = gl_real(sample->time_p05_s);
+        *cell++ = gl_real(sample->time_p95_s);
+        *cell++ = gl_real(sample->time_min_s);
+        *cell++ = gl_real(gl_curve_algbw(sample));
+        *cell++ = gl_real(gl_curve_busbw(curve, sample));
+        *cell++ = gl_boolean(gl_curve_is_dip(curve, i));
+        *cell++ = gl_real(sample->wrong);
+    }
+    return table;
+}
+
+static const gl_column compute_columns[] = {
+    {.name = "run_id", .heading = "run"},
+    {.name = "kind"},
+    {.name = "dtype"},
+    {.name = "m"},
+    {.name = "n"},
+    {.name = "k"},
+    {.name = "time_s", .heading = "time", .dimension = GL_SECONDS},
+    {.name = "time_p95_s", .heading = "p95", .dimension = GL_SECONDS},
+    {.name = "rate_flop_per_s", .heading = "rate", .dimension = GL_FLOP_PER_S},
+    {.name = "rate_bytes_per_s", .heading = "rate", .dimension = GL_BYTES_PER_S},
+};
+
+static gl_table *compute_table(gl_arena *arena, const gl_catalog *catalog)
+{
+    gl_table *table = gl_table_create(arena, "compute", "Compute rates", compute_columns,
+                                      sizeof compute_columns / sizeof *compute_columns);
+    for (size_t i = 0; i < catalog->compute_count; i++) {
+        const gl_compute_rate *rate = &catalog->compute[i];
+        bool gemm = strcmp(rate->kind, "gemm") == 0, memory = strcmp(rate->kind, "memory") == 0;
+        double flop = 2.0 * (double)rate->m * (double)rate->n * (double)rate->k;
+        gl_cell *cell = gl_table_add_row(table);
+        *cell++ = gl_integer(rate->run_id);
+        *cell++ = gl_text(rate->kind);
+        *cell++ = gl_text(gl_dtype_name(rate->dtype));
+        *cell++ = gl_integer(rate->m);
+        *cell++ = gl_integer(rate->n);
+        *cell++ = gl_integer(rate->k);
+        *cell++ = gl_real(rate->time_s);
+        *cell++ = gl_real(rate->time_p95_s);
+        *cell++ = gl_real(gemm ? flop / rate->time_s : (double)NAN);
+        *cell++ = gl_real(memory ? (double)rate->m / rate->time_s : (double)NAN);
+    }
+    return table;
+}
+
+static const gl_column overlap_columns[] = {
+    {.name = "run_id", .heading = "run"},
+    {.name = "transport"},
+    {.name = "collective"},
+    {.name = "size_bytes", .heading = "size", .dimension = GL_BYTES},
+    {.name = "gemm_m", .heading = "m"},
+    {.name = "gemm_n", .heading = "n"},
+    {.name = "gemm_k", .heading = "k"},
+    {.name = "compute_alone_s", .heading = "compute", .dimension = GL_SECONDS},
+    {.name = "communication_alone_s", .heading = "communication", .dimension = GL_SECONDS},
+    {.name = "together_s", .heading = "together", .dimension = GL_SECONDS},
+    {.name = "tax", .heading = "tax", .dimension = GL_FRACTION},
+};
+
+/* Tax: what a second of hidden communication costs all the same. */
+static gl_table *overlap_table(gl_arena *arena, const gl_catalog *catalog)
+{
+    gl_table *table = gl_table_create(arena, "overlap", "Overlap of compute and communication",
+                                      overlap_columns,
+                                      sizeof overlap_columns / sizeof *overlap_columns);
+    for (size_t i = 0; i < catalog->overlap_count; i++) {
+        const gl_overlap_rate *rate = &catalog->overlap[i];
+        double longer = fmax(rate->compute_alone_s, rate->communication_alone_s);
+        double shorter = fmin(rate->compute_alone_s, rate->communication_alone_s);
+        gl_cell *cell = gl_table_add_row(table);
+        *cell++ = gl_integer(rate->run_id);
+        *cell++ = gl_text(gl_transport_name(rate->transport));
+        *cell++ = gl_text(gl_collective_name(rate->collective));
+        *cell++ = gl_real(rate->size_bytes);
+        *cell++ = gl_integer(rate->m);
+        *cell++ = gl_integer(rate->n);
+        *cell++ = gl_integer(rate->k);
+        *cell++ = gl_real(rate->compute_alone_s);
+        *cell++ = gl_real(rate->communication_alone_s);
+        *cell++ = gl_real(rate->together_s);
+        *cell++ = gl_real((rate->together_s - longer) / shorter);
+    }
+    return table;
+}
+
+static const gl_column topology_columns[] = {
+    {.name = "run_id", .heading = "run"},
+    {.name = "kind"},
+    {.name = "length_bytes", .heading = "length", .dimension = GL_BYTES, .audience = GL_FOR_PEOPLE},
+    {.name = "text", .audience = GL_FOR_MACHINES},
+};
+
+static gl_table *topology_table(gl_arena *arena, const gl_topology *texts, size_t count)
+{
+    gl_table *table = gl_table_create(arena, "topology", "Texts of the machine", topology_columns,
+                                      sizeof topology_columns / sizeof *topology_columns);
+    for (size_t i = 0; i < count; i++) {
+        gl_cell *cell = gl_table_add_row(table);
+        *cell++ = gl_integer(texts[i].run_id);
+        *cell++ = gl_text(texts[i].kind);
+        *cell++ = gl_integer((int64_t)strlen(texts[i].text));
+        *cell++ = gl_text(texts[i].text);
+    }
+    return table;
+}
+
+/* ---- scenarios ---- */
+
+static void add_table(gl_scenario *scenario, gl_table *table)
+{
+    scenario->tables[scenario->table_count++] = table;
+}
+
+/* Each line of the runs' warnings, with the run in front. */
+static void collect_warnings(gl_arena *arena, const gl_catalog *catalog, int64_t only_run,
+                             gl_scenario *scenario)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < catalog->run_count; i++) {
+        const gl_run *run = &catalog->runs[i];
+        for (const char *text = run->warnings; *text != '\0' && (only_run == 0 || only_run == run->id);) {
+            size_t length = strcspn(text, "\n");
+            scenario->warnings =
+                gl_arena_grow(arena, scenario->warnings, &capacity, scenario->warning_count + 1,
+                              sizeof *scenario->warnings);
+            scenario->warnings[scenario->warning_count++] = gl_arena_printf(
+                arena, "run %lld: %.*s", (long long)run->id, (int)length, text);
+            text += length + (text[length] == '\n');
+        }
+    }
+}
+
+static bool show_all(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_scenario *scenario,
+                     gl_error *err)
+{
+    gl_topology *texts;
+    size_t text_count;
+    gl_table *curves = curve_table(arena);
+    for (size_t i = 0; i < catalog->curve_count; i++) {
+        if (!gl_store_read_samples(store, arena, &catalog->curves[i], err))
+            return false;
+        add_curve(curves, &catalog->curves[i]);
+    }
+    if (!gl_store_read_topology(store, arena, &texts, &text_count, err))
+        return false;
+    add_table(scenario, run_table(arena, catalog));
+    add_table(scenario, curves);
+    add_table(scenario, compute_table(arena, catalog));
+    add_table(scenario, overlap_table(arena, catalog));
+    add_table(scenario, topology_table(arena, texts, text_count));
+    collect_warnings(arena, catalog, 0, scenario);
+    scenario->headline = gl_arena_printf(arena, "%zu runs, %zu curves, %zu compute rates, %zu "
+                                                "overlap rates", catalog->run_count,
+                                         catalog->curve_count, catalog->compute_count,
+                                         catalog->overlap_count);
+    return true;
+}
+
+static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_catalog *catalog,
+                       int64_t id, gl_scenario *scenario, gl_error *err)
+{
+    size_t i = 0;
+    while (i < catalog->curve_count && catalog->curves[i].id != id)
+        i++;
+    if (i == catalog->curve_count)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL,
+                          "there is no curve %lld; it has %zu curves (see gpulink-calibrate show)",
+                          (long long)id, catalog->curve_count);
+    gl_curve *curve = &catalog->curves[i];
+    if (!gl_store_read_samples(store, arena, curve, err))
+        return false;
+    gl_table *table = curve_table(arena);
+    table->record = true;
+    add_curve(table, curve);
+    add_table(scenario, table);
+    add_table(scenario, sample_table(arena, curve));
+    collect_warnings(arena, catalog, curve->run_id, scenario);
+    return true;
+}
+
+/* ---- output ---- */
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
+        return size.ws_col;
+    return 0;
+}
+
+static bool wants_color(const options *o)
+{
+    const char *no_color = getenv("NO_COLOR");
+    if (o->color != COLOR_AUTO)
+        return o->color == COLOR_ALWAYS;
+    return (o->output == NULL || strcmp(o->output, "-") == 0) && isatty(STDOUT_FILENO) &&
+           (no_color == NULL || no_color[0] == '\0');
+}
+
+static bool render(const gl_scenario *scenario, const options *o, gl_error *err)
+{
+    const gl_report report = {.scenarios = (gl_scenario *)scenario, .scenario_count = 1};
+    const char *csv_table = o->table != NULL ? o->table : o->curve > 0 ? "samples" : "curves";
+    const gl_render_options how = {.width = terminal_width(),
+                                   .color = wants_color(o),
+                                   .csv_table = csv_table,
+                                   .only_table = o->table};
+    gl_output *out;
+    if (!gl_output_open(o->output, &out, err))
+        return false;
+    if (!gl_render(&report, o->format, &how, out, err)) {
+        gl_output_discard(out);
+        return false;
+    }
+    return gl_output_close(out, err);
+}
+
+static bool show(const char *path, const options *o, gl_arena *arena, gl_error *err)
+{
+    gl_store *store;
+    gl_catalog catalog;
+    gl_table *tables[8];
+    gl_scenario scenario = {.name = path, .tables = tables};
+    if (!gl_store_open(path, &store, err))
+        return false;
+    bool ok = gl_store_read_catalog(store, arena, &catalog, err) &&
+              (o->curve > 0
+                   ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
+                   : show_all(store, arena, &catalog, &scenario, err));
+    gl_store_close(store);
+    return ok && render(&scenario, o, err);
+}
+
+static int run_show(int argc, char **argv)
+{
+    options o = {.format = GL_FORMAT_TABLE};
+    gl_texts files = {0};
+    gl_error err;
+    bool help;
+    int status = GL_OK;
+    gl_arena *arena = gl_arena_create();
+    if (!gl_options_parse(&gl_calibrate_show, argc, argv, arena, &o, &files, &help, &err))
+        status = gl_calibrate_report(&gl_calibrate_show, &err);
+    else if (help)
+        status = gl_calibrate_help(&gl_calibrate_show);
+    else if (!show(files.items[0], &o, arena, &err))
+        status = gl_calibrate_report(&gl_calibrate_show, &err);
+    gl_arena_destroy(arena);
+    return status;
+}
+
+const gl_command gl_calibrate_show = {
+    .name = "show",
+    .synopsis = "FILE.db [--curve ID] [options]",
+    .summary = "what a database holds: runs, curves, rates, warnings",
+    .examples = "gpulink-calibrate show lab.db\n"
+                "gpulink-calibrate show lab.db --curve 1 --format csv",
+    .options = option_table,
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+    .run = run_show};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verbs of gpulink-calibrate, and what they share. */
+#ifndef GL_CALIBRATE_COMMANDS_H
+#define GL_CALIBRATE_COMMANDS_H
+
+#include "common/error.h"
+#include "common/options.h"
+
+#define GL_CALIBRATE_PROGRAM "gpulink-calibrate"
+
+extern const gl_command gl_calibrate_import, gl_calibrate_show, gl_calibrate_merge;
+
+/* Prints "gpulink-calibrate: …" to standard error, for a usage error with a hint at --help. Returns
+ * the error's status. */
+int gl_calibrate_report(const gl_command *command, const gl_error *err);
+
+/* Prints the help of a command to standard output. Returns the exit status. */
+int gl_calibrate_help(const gl_command *command);
+
+#endif

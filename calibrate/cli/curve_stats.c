@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/cli/curve_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DIP 0.85
+
+double gl_curve_algbw(const gl_sample *sample)
+{
+    return sample->size_bytes / sample->time_median_s;
+}
+
+double gl_curve_busbw(const gl_curve *curve, const gl_sample *sample)
+{
+    return gl_curve_algbw(sample) * gl_bus_factor(curve->collective, curve->placement.ranks);
+}
+
+bool gl_curve_is_dip(const gl_curve *curve, size_t index)
+{
+    return index > 0 && gl_curve_algbw(&curve->samples[index]) <
+                            DIP * gl_curve_algbw(&curve->samples[index - 1]);
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_doubles);
+    return count == 0       ? (double)NAN
+           : count % 2 == 1 ? values[count / 2]
+                            : (values[count / 2 - 1] + values[count / 2]) / 2;
+}
+
+static double plateau(const gl_curve *curve)
+{
+    double largest[3];
+    size_t count = curve->sample_count < 3 ? curve->sample_count : 3;
+    for (size_t i = 0; i < count; i++)
+        largest[i] = gl_curve_busbw(curve, &curve->samples[curve->sample_count - 1 - i]);
+    return median(largest, count);
+}
+
+/* Interpolated between the sizes below and above, in the logarithms. */
+static double half_bandwidth_size(const gl_curve *curve, double half)
+{
+    for (size_t i = 1; i < curve->sample_count; i++) {
+        const gl_sample *low = &curve->samples[i - 1], *high = &curve->samples[i];
+        double below = gl_curve_busbw(curve, low), above = gl_curve_busbw(curve, high);
+        if (below < half && above >= half)
+            return low->size_bytes * pow(high->size_bytes / low->size_bytes,
+                                         log(half / below) / log(above / below));
+    }
+    return NAN;
+}
+
+static double leave_one_out(const gl_curve *curve)
+{
+    if (curve->sample_count < 3)
+        return NAN;
+    double *errors = malloc((curve->sample_count - 2) * sizeof *errors);
+    if (errors == NULL)
+        return NAN;
+    for (size_t i = 1; i + 1 < curve->sample_count; i++) {
+        const gl_sample *s = &curve->samples[i];
+        double part = log(s->size_bytes / s[-1].size_bytes) /
+                      log(s[1].size_bytes / s[-1].size_bytes);
+        double guess = s[-1].time_median_s * pow(s[1].time_median_s / s[-1].time_median_s, part);
+        errors[i - 1] = fabs(guess / s->time_median_s - 1);
+    }
+    double result = median(errors, curve->sample_count - 2);
+    free(errors);
+    return result;
+}
+
+gl_curve_stats gl_curve_stats_of(const gl_curve *curve)
+{
+    gl_curve_stats stats = {.latency_floor_s = NAN,
+                            .plateau_busbw_bytes_per_s = plateau(curve),
+                            .peak_busbw_bytes_per_s = NAN,
+                            .wrong = NAN,
+                            .loo_median = leave_one_out(curve)};
+    for (size_t i = 0; i < curve->sample_count; i++) {
+        const gl_sample *sample = &curve->samples[i];
+        stats.latency_floor_s = fmin(stats.latency_floor_s, sample->time_median_s);
+        stats.peak_busbw_bytes_per_s =
+            fmax(stats.peak_busbw_bytes_per_s, gl_curve_busbw(curve, sample));
+        stats.dips += gl_curve_is_dip(curve, i);
+        if (!isnan(sample->wrong))
+            stats.wrong = isnan(stats.wrong) ? sample->wrong : stats.wrong + sample->wrong;
+    }
+    stats.half_bandwidth_size_bytes =
+        half_bandwidth_size(curve, stats.plateau_busbw_bytes_per_s / 2);
+    return stats;
+}

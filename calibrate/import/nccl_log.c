@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/import/nccl_log.h"
+
+#include "common/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Order of NCCL's own numbers, which logs before 2.24 print instead of names. */
+static const char *const algorithms[] = {"tree", "ring",      "collnet_direct", "collnet_chain",
+                                         "nvls", "nvls_tree", "pat"};
+static const char *const protocols[] = {"ll", "ll128", "simple"};
+
+enum {
+    ALGORITHM_COUNT = sizeof algorithms / sizeof *algorithms,
+    PROTOCOL_COUNT = sizeof protocols / sizeof *protocols
+};
+
+void gl_nccl_log_begin(gl_nccl_log *log)
+{
+    memset(log, 0, sizeof *log);
+    log->nccl_version = log->cuda_version = log->network = "";
+}
+
+/* ---- the prefix ---- */
+
+static bool is_known_host(const gl_nccl_log *log, const char *name, size_t length)
+{
+    for (size_t i = 0; i < log->host_count; i++)
+        if (strlen(log->hosts[i].name) == length && memcmp(log->hosts[i].name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* Length of a table value at the start of `text`: "-1", "N/A", "21.14", "1.7e+07"; 0 if none. */
+static size_t value_length(const char *text, size_t length)
+{
+    size_t n = 0;
+    if (length >= 3 && memcmp(text, "N/A", 3) == 0)
+        return 3;
+    while (n < length && (isdigit((unsigned char)text[n]) || (n == 0 && text[n] == '-') ||
+                          (n > 0 && text[n] == '.')))
+        n++;
+    return n;
+}
+
+/* How many bytes of "-1node01" belong to a torn row. A known host decides; else a host is taken to
+ * begin with a letter, and to be glued only where a row can end there. */
+static size_t glued_length(const gl_nccl_log *log, const char *token, size_t length, bool after_row)
+{
+    if (is_known_host(log, token, length))
+        return 0;
+    size_t numeric = value_length(token, length);
+    for (size_t n = numeric; n > 0; n--)
+        if (n < length && is_known_host(log, token + n, length - n))
+            return n;
+    return after_row && numeric < length && isalpha((unsigned char)token[numeric]) ? numeric : 0;
+}
+
+static size_t skip_blanks_back(const char *line, size_t at)
+{
+    while (at > 0 && line[at - 1] == ' ')
+        at--;
+    return at;
+}
+
+static size_t skip_token_back(const char *line, size_t at)
+{
+    while (at > 0 && line[at - 1] != ' ')
+        at--;
+    return at;
+}
+
+/* Of a token that ends in ":PID:TID", the length before that; 0 otherwise. */
+static size_t host_part(const char *token, size_t length)
+{
+    for (int colon = 0; colon < 2; colon++) {
+        size_t end = length;
+        while (length > 0 && isdigit((unsigned char)token[length - 1]))
+            length--;
+        if (length == end || length == 0 || token[length - 1] != ':')
+            return 0;
+        length--;
+    }
+    return length;
+}
+
+/* NCCL_DEBUG_TIMESTAMP_* puts "[2026-11-30 02:26:33] " before the host. */
+static size_t without_timestamp(const char *line, size_t head)
+{
+    size_t end = skip_blanks_back(line, head);
+    if (end == 0 || line[end - 1] != ']')
+        return head;
+    size_t open = end - 1;
+    while (open > 0 && line[open] != '[')
+        open--;
+    return line[open] == '[' && isdigit((unsigned char)line[open + 1]) && end - open > 8 ? open
+                                                                                          : head;
+}
+
+bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, const char **host,
+                       size_t *host_length, const char **text)
+{
+    const char *mark = strstr(line, "NCCL INFO ");
+    if (mark == NULL)
+        mark = strstr(line, "NCCL WARN ");
+    if (mark == NULL)
+        return false;
+    size_t at = skip_blanks_back(line, (size_t)(mark - line));
+    if (at > 0 && line[at - 1] != ']') /* 2.30: the source file stands before "NCCL WARN" */
+        at = skip_blanks_back(line, skip_token_back(line, at));
+    if (at == 0 || line[at - 1] != ']')
+        return false;
+    at = skip_blanks_back(line, skip_token_back(line, at));
+    size_t token = skip_token_back(line, at);
+    size_t length = host_part(line + token, at - token);
+    if (length == 0)
+        return false;
+    size_t blank_head = skip_blanks_back(line, token);
+    size_t glued = glued_length(log, line + token, length,
+                                blank_head > 0 || token > 0 || value_length(line + token, 1) > 0);
+    *head = without_timestamp(line, token + glued);
+    *host = line + token + glued;
+    *host_length = length - glued;
+    *text = mark + strlen("NCCL INFO ");
+    return true;
+}
+
+/* ---- settings ---- */
+
+/* Values that name a machine or a person are not kept: of a path the last part remains. */
+static const char *anonymous(const char *name, const char *value)
+{
+    static const char *const secret[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_UNIQUE_ID"};
+    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
+        if (strcmp(name, secret[i]) == 0)
+            return "(set)";
+    const char *slash = strrchr(value, '/');
+    return slash != NULL ? slash + 1 : value;
+}
+
+void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name, const char *value)
+{
+    char setting[512], printable[512];
+    if (!gl_starts_with(name, "NCCL_") || log->environment_count == GL_LOG_ENVIRONMENT_MAX)
+        return;
+    for (const char *c = name; *c != '\0'; c++)
+        if (!isupper((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_')
+            return;
+    snprintf(setting, sizeof setting, "%.100s=%.350s", name, anonymous(name, value));
+    gl_printable(setting, printable, sizeof printable);
+    for (size_t i = 0; i < log->environment_count; i++)
+        if (strcmp(log->environment[i], printable) == 0)
+            return;
+    log->environment[log->environment_count++] = gl_arena_strdup(arena, printable);
+}
+
+const char *gl_nccl_log_setting(const gl_nccl_log *log, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < log->environment_count; i++)
+        if (strncmp(log->environment[i], name, length) == 0 && log->environment[i][length] == '=')
+            return log->environment[i] + length + 1;
+    return NULL;
+}
+
+/* "NCCL_X set by environment to Y." (the full stop since 2.27) */
+static void read_setting(gl_nccl_log *log, gl_arena *arena, const char *text)
+{
+    static const char middle[] = " set by environment to ";
+    const char *found = strstr(text, middle);
+    char name[101], value[351];
+    if (found == NULL || !gl_starts_with(text, "NCCL_") || found - text > 100)
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(found - text), text);
+    snprintf(value, sizeof value, "%s", found + strlen(middle));
+    size_t length = strlen(value);
+    while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '.'))
+        value[--length] = '\0';
+    gl_nccl_log_environment(log, arena, name, value);
+}
+
+/* ---- single facts ---- */
+
+static const char *copy_word(gl_arena *arena, const char *text, const char *end_characters)
+{
+    size_t length = strcspn(text, end_characters);
+    return gl_arena_strndup(arena, text, length < 60 ? length : 60);
+}
+
+/* "NCCL version 2.28.9+cuda13.0" */
+static void read_version(gl_nccl_log *log, gl_arena *arena, const char *text)
+{
+    if (!gl_starts_with(text, "NCCL version ") || !isdigit((unsigned char)text[13]))
+        return;
+    const char *version = copy_word(arena, text + 13, "+ ");
+    log->nccl_version = version;
+    const char *cuda = strstr(text + 13, "+cuda");
+    if (cuda != NULL)
+        log->cuda_version = copy_word(arena, cuda + 5, " ");
+}
+
+static int number_after(const char *text, const char *word)
+{
+    const char *found = strstr(text, word);
+    if (found == NULL)
+        return 0;
+    long value = strtol(found + strlen(word), NULL, 10);
+    return value > 0 && value <= 10000000 ? (int)value : 0;
+}
+
+/* "comm 0x… rank 1 nRanks 16 nNodes 2 localRanks 8 …": the largest communicator counts. */
+static void read_communicator(gl_nccl_log *log, const char *text)
+{
+    int nodes = number_after(text, " nNodes "), ranks = number_after(text, " nRanks ");
+    if (nodes > 0 && ranks >= log->ranks) {
+        log->ranks = ranks;
+        log->nodes = nodes;
+    }
+}
+
+static gl_log_host *find_host(gl_nccl_log *log, gl_arena *arena, const char *name)
+{
+    for (size_t i = 0; i < log->host_count; i++)
+        if (strcmp(log->hosts[i].name, name) == 0)
+            return &log->hosts[i];
+    if (log->host_count == GL_LOG_HOSTS_MAX || name[0] == '\0')
+        return NULL;
+    gl_log_host *host = &log->hosts[log->host_count++];
+    host->name = gl_arena_strdup(arena, name);
+    host->nics = 0;
+    return host;
+}
+
+/* "IB/0/GDRDMA", "IBext_v8/3", "AWS Libfabric/1", "Socket/0" after "via NET/". */
+static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *host, const char *text)
+{
+    const char *slash = strchr(text, '/');
+    while (slash != NULL && !isdigit((unsigned char)slash[1]))
+        slash = strchr(slash + 1, '/');
+    size_t length = slash != NULL ? (size_t)(slash - text) : strcspn(text, "/(");
+    if (slash != NULL && host != NULL) {
+        long nic = strtol(slash + 1, NULL, 10);
+        if (nic >= 0 && nic < GL_LOG_NICS_MAX)
+            host->nics |= UINT64_C(1) << nic;
+    }
+    if (length >= 2 && strncmp(text, "IB", 2) == 0) {
+        log->channels.net_ib++;
+    } else if (length == 6 && strncmp(text, "Socket", 6) == 0) {
+        log->channels.net_socket++;
+    } else {
+        log->channels.net_other++;
+        if (log->channels.other_network == NULL)
+            log->channels.other_network = gl_arena_strndup(arena, text, length < 60 ? length : 60);
+    }
+}
+
+/* "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC", "Ring 00 : 0[0] -> 1[1] via direct shared memory" */
+static void read_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *host, const char *text)
+{
+    const char *via = strstr(text, " via ");
+    if (via == NULL || strstr(text, "->") == NULL)
+        return;
+    via += strlen(" via ");
+    if (gl_starts_with(via, "NET/")) {
+        read_net_channel(log, arena, host, via + 4);
+    } else if (gl_starts_with(via, "SHM") || gl_starts_with(via, "direct shared memory")) {
+        log->channels.shm++;
+    } else if (gl_starts_with(via, "P2P")) {
+        log->channels.p2p++;
+        log->channels.mnnvl += gl_starts_with(via, "P2P/MNNVL");
+    }
+}
+
+/* "Pattern 4, crossNic 0, nChannels 12, bw 30.0/30.0, type NVL/PIX, sameChannels 1": the first of
+ * the two types is that between GPUs of a node. Pattern 4 is the ring. */
+static void read_pattern(gl_nccl_log *log, const char *text)
+{
+    static const struct {
+        const char *name;
+        int path;
+    } types[] = {{"NVL", GL_PATH_NVLINK}, {"NVB", GL_PATH_NVLINK}, {"PIX", GL_PATH_PCIE},
+                 {"PXB", GL_PATH_PCIE},   {"PHB", GL_PATH_PCIE},   {"P2C", GL_PATH_PCIE},
+                 {"SYS", GL_PATH_PCIE}};
+    const char *type = strstr(text, " type ");
+    if (type == NULL)
+        return;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (gl_starts_with(type + 6, types[i].name))
+            *(gl_starts_with(text, "Pattern 4") ? &log->ring_paths : &log->other_paths) |=
+                types[i].path;
+}
+
+/* "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB …" */
+static void read_ib_list(gl_nccl_log *log, const char *text)
+{
+    for (const char *c = strchr(text, '['); c != NULL && *c != ';'; c = strchr(c + 1, '[')) {
+        char *end;
+        long index = strtol(c + 1, &end, 10);
+        if (end == c + 1 || *end != ']' || index < 0 || index >= GL_LOG_NICS_MAX)
+            continue;
+        size_t length = strcspn(end, " ;");
+        if (length > 3 && strncmp(end + length - 3, "/IB", 3) == 0)
+            log->ib_nics |= UINT64_C(1) << index;
+        else if (length > 5 && strncmp(end + length - 5, "/RoCE", 5) == 0)
+            log->roce_nics |= UINT64_C(1) << index;
+    }
+}
+
+/* ---- which algorithm and protocol ---- */
+
+/* Compares names regardless of case and '_'. */
+static bool same_name(const char *text, size_t length, const char *name)
+{
+    size_t i = 0;
+    for (; *name != '\0'; name++) {
+        if (*name == '_')
+            continue;
+        while (i < length && text[i] == '_')
+            i++;
+        if (i == length || tolower((unsigned char)text[i]) != *name)
+            return false;
+        i++;
+    }
+    return i == length;
+}
+
+static int find_choice(const char *text, const char *const *names, int count)
+{
+    size_t length = strcspn(text, " ,");
+    if (length > 0 && isdigit((unsigned char)text[0])) {
+        long index = strtol(text, NULL, 10);
+        return index < count ? (int)index : -1;
+    }
+    for (int i = 0; i < count; i++)
+        if (same_name(text, length, names[i]))
+            return i;
+    return -1;
+}
+
+/* Which collective "AllReduce: " names; GL_COLLECTIVE_COUNT for none. */
+static int named_collective(const char *text, const char *end)
+{
+    const char *colon = memchr(text, ':', (size_t)(end - text));
+    if (colon == NULL)
+        return GL_COLLECTIVE_COUNT;
+    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
+        if (same_name(text, (size_t)(colon - text), gl_collective_name((gl_collective)i)))
+            return i;
+    return GL_COLLECTIVE_COUNT;
+}
+
+/* "AllReduce: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}", older "8 Bytes -> Algo 1 proto
+ * 0 time 7.2". */
+static void read_choice(gl_nccl_log *log, const char *text)
+{
+    static const char middle[] = " Bytes -> Algo ";
+    const char *found = strstr(text, middle);
+    if (found == NULL)
+        return;
+    int collective = named_collective(text, found);
+    int algorithm = find_choice(found + strlen(middle), algorithms, ALGORITHM_COUNT);
+    const char *proto = strstr(found, " proto ");
+    int protocol = proto != NULL ? find_choice(proto + 7, protocols, PROTOCOL_COUNT) : -1;
+    if (algorithm >= 0)
+        log->algorithms[collective] |= 1u << algorithm;
+    if (protocol >= 0)
+        log->protocols[collective] |= 1u << protocol;
+}
+
+void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host_name, const char *text)
+{
+    gl_log_host *host = find_host(log, arena, host_name);
+    log->line_count++;
+    while (*text == ' ')
+        text++;
+    switch (*text) {
+    case 'N':
+        read_version(log, arena, text);
+        read_setting(log, arena, text);
+        if (gl_starts_with(text, "NET/IB : Using "))
+            read_ib_list(log, text);
+        break;
+    case 'C':
+    case 'R':
+        read_channel(log, arena, host, text);
+        break;
+    case 'P':
+        if (gl_starts_with(text, "Pattern "))
+            read_pattern(log, text);
+        break;
+    case 'U':
+        if (gl_starts_with(text, "Using network "))
+            log->network = copy_word(arena, text + 14, " ");
+        break;
+    case '+':
+        log->nvlink_in_dump = log->nvlink_in_dump || gl_starts_with(text, "+ NVL[");
+        break;
+    case 'c':
+        if (gl_starts_with(text, "comm "))
+            read_communicator(log, text);
+        break;
+    default:
+        break;
+    }
+    read_choice(log, text);
+}
+
+/* ---- conclusions ---- */
+
+static const char *name_of_bits(uint32_t bits, const char *const *names, int count)
+{
+    if (bits == 0)
+        return "";
+    for (int i = 0; i < count; i++)
+        if (bits == 1u << i)
+            return names[i];
+    return "mixed";
+}
+
+/* A setting such as NCCL_ALGO=Ring forces one choice; lists and exclusions ("^Tree") do not. */
+static const char *forced(const gl_nccl_log *log, const char *variable, const char *const *names,
+                          int count)
+{
+    const char *value = gl_nccl_log_setting(log, variable);
+    if (value == NULL || isdigit((unsigned char)value[0]))
+        return "";
+    for (int i = 0; i < count; i++)
+        if (same_name(value, strlen(value), names[i]))
+            return names[i];
+    return "";
+}
+
+const char *gl_nccl_log_algorithm(const gl_nccl_log *log, gl_collective collective)
+{
+    uint32_t bits = log->algorithms[collective] | log->algorithms[GL_COLLECTIVE_COUNT];
+    return bits != 0 ? name_of_bits(bits, algorithms, ALGORITHM_COUNT)
+                     : forced(log, "NCCL_ALGO", algorithms, ALGORITHM_COUNT);
+}
+
+const char *gl_nccl_log_protocol(const gl_nccl_log *log, gl_collective collective)
+{
+    uint32_t bits = log->protocols[collective] | log->protocols[GL_COLLECTIVE_COUNT];
+    return bits != 0 ? name_of_bits(bits, protocols, PROTOCOL_COUNT)
+                     : forced(log, "NCCL_PROTO", protocols, PROTOCOL_COUNT);
+}
+
+static uint64_t nics_of_all_hosts(const gl_nccl_log *log)
+{
+    uint64_t nics = 0;
+    for (size_t i = 0; i < log->host_count; i++)
+        nics |= log->hosts[i].nics;
+    return nics;
+}
+
+/* InfiniBand or Ethernet below NET/IB: by the link layer of the devices in use. */
+static gl_transport ib_or_roce(const gl_nccl_log *log, const char **why)
+{
+    uint64_t used = nics_of_all_hosts(log);
+    uint64_t listed = log->ib_nics | log->roce_nics;
+    uint64_t seen = (used & listed) != 0 ? used & listed : listed;
+    bool ib = (seen & log->ib_nics) != 0, roce = (seen & log->roce_nics) != 0;
+    if (ib && roce) {
+        *why = "NET/IB channels over InfiniBand and Ethernet devices both";
+        return GL_TRANSPORT_UNKNOWN;
+    }
+    *why = roce ? "NET/IB channels over RoCE devices" : "NET/IB channels";
+    return roce ? GL_TRANSPORT_NET_ROCE : GL_TRANSPORT_NET_IB;
+}
+
+/* P2P alone does not say NVLink: PCIe peer-to-peer prints the same. */
+static gl_transport p2p_wire(const gl_nccl_log *log, const char **why)
+{
+    int paths = log->ring_paths != 0 ? log->ring_paths : log->other_paths;
+    if (log->channels.mnnvl > 0) {
+        *why = "P2P/MNNVL channels";
+        return GL_TRANSPORT_NVLINK;
+    }
+    if (paths == GL_PATH_NVLINK || (paths == 0 && log->nvlink_in_dump)) {
+        *why = "P2P channels and NVLink paths in the graph";
+        return GL_TRANSPORT_NVLINK;
+    }
+    if (paths == GL_PATH_PCIE) {
+        *why = "P2P channels and PCIe paths in the graph";
+        return GL_TRANSPORT_PCIE_P2P;
+    }
+    *why = "P2P channels, which NVLink and PCIe both print (NCCL_DEBUG_SUBSYS=INIT,GRAPH tells)";
+    return GL_TRANSPORT_UNKNOWN;
+}
+
+static gl_transport by_network_name(const gl_nccl_log *log, const char **why)
+{
+    if (strcmp(log->network, "Socket") == 0) {
+        *why = "\"Using network Socket\" and more than one node";
+        return GL_TRANSPORT_NET_SOCKET;
+    }
+    if (gl_starts_with(log->network, "IB"))
+        return ib_or_roce(log, why);
+    return GL_TRANSPORT_UNKNOWN;
+}
+
+gl_transport gl_nccl_log_transport(const gl_nccl_log *log, int nodes, const char **why)
+{
+    const gl_log_channels *seen = &log->channels;
+    *why = "";
+    if (seen->net_other > 0 || (seen->net_ib > 0 && seen->net_socket > 0)) {
+        *why = seen->net_other > 0 ? "channels through a network plugin that does not say its wire"
+                                   : "NET/IB and NET/Socket channels both";
+        return GL_TRANSPORT_UNKNOWN;
+    }
+    if (seen->net_ib > 0)
+        return ib_or_roce(log, why);
+    if (seen->net_socket > 0) {
+        *why = "NET/Socket channels";
+        return GL_TRANSPORT_NET_SOCKET;
+    }
+    if (nodes > 1)
+        return seen->mnnvl > 0 ? p2p_wire(log, why) : by_network_name(log, why);
+    if (seen->shm > 0) { /* the slowest link of a ring is its speed */
+        *why = seen->p2p > 0 ? "SHM and P2P channels" : "SHM channels";
+        return GL_TRANSPORT_SHM;
+    }
+    return seen->p2p > 0 ? p2p_wire(log, why) : GL_TRANSPORT_UNKNOWN;
+}
+
+int gl_nccl_log_nics(const gl_nccl_log *log)
+{
+    int most = 0;
+    for (size_t i = 0; i < log->host_count; i++) {
+        int count = 0;
+        for (uint64_t bits = log->hosts[i].nics; bits != 0; bits &= bits - 1)
+            count++;
+        most = count > most ? count : most;
+    }
+    return most;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What launchers and terminals put around and into lines. */
+#ifndef GL_CALIBRATE_PREFIX_H
+#define GL_CALIBRATE_PREFIX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Blanks out, in place: terminal escapes, tabs, carriage returns, quoting at the start ('#', '>',
+ * '|'), and every "[1,0]<stdout>:" or "[prterun-host-12@1,0]" tag wherever it stands: Open MPI tags
+ * each flushed piece, so that one row may hold three.
+ */
+void gl_prefix_clean(char *line);
+
+enum { GL_WORDS_MAX = 48 };
+
+/* The words of a line (separated by blanks), as pointers into it. */
+typedef struct gl_words {
+    struct {
+        const char *text;
+        size_t length;
+    } items[GL_WORDS_MAX];
+    size_t count;
+    bool more; /* there were more than GL_WORDS_MAX */
+} gl_words;
+
+void gl_words_split(const char *line, size_t length, gl_words *words);
+bool gl_word_is(const gl_words *words, size_t index, const char *text);
+
+#endif
