@@ -558,6 +558,11 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const ch
     return true;
 }
 
+bool gl_yaml_is_setting(const gl_yaml_node *node)
+{
+    return node->mark.line == 0;
+}
+
 /* ---- Looking up -------------------------------------------------------------------------- */
 
 static const gl_yaml_node *get_part(const gl_yaml_node *mapping, const char *key, size_t length)
