@@ -324,7 +324,7 @@ static bool build_mapping(builder *b, const frame *f, gl_yaml_node *node)
     gl_yaml_node **link = &node->first;
     for (size_t count = 0;; count++) {
         yaml_event_t event;
-        const char *key;
+        const char *key = NULL;
         if (!next_event(b, &event))
             return false;
         if (event.type == YAML_MAPPING_END_EVENT) {
@@ -539,7 +539,7 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const ch
                  gl_error *err)
 {
     gl_mark mark = {.file = gl_arena_printf(arena, "--set %.200s=%.200s", path, value)};
-    gl_yaml_node *node = tree->root, *parsed;
+    gl_yaml_node *node = tree->root, *parsed = NULL;
     if (!parse_setting(arena, mark, path, value, &parsed, err))
         return false;
     int depth = 0;

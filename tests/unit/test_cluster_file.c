@@ -220,7 +220,7 @@ static void test_newest_complete_run_wins(void **state)
 static void test_transports_and_labels(void **state)
 {
     (void)state;
-    char name[512];
+    char name[600];
     recipe r[3] = {nvlink_pair, nvlink_pair, nvlink_pair};
     r[1].transport = GL_TRANSPORT_SHM;
     r[1].label = "shm";

@@ -330,7 +330,6 @@ static void test_what_needs_an_architecture(void **state)
         {"tp: 8", "m.yaml:4:7: parallel.tp: tensor parallelism"},
         {"pp: 8", "m.yaml:4:7: parallel.pp: pipeline parallelism"},
         {"cp: 8", "m.yaml:4:7: parallel.cp: context parallelism"},
-        {"zero: 3", "m.yaml:4:9: parallel.zero: ZeRO-3"},
         {"recompute: full", "m.yaml:4:14: parallel.recompute: recomputation"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -339,6 +338,10 @@ static void test_what_needs_an_architecture(void **state)
         snprintf(expected, sizeof expected, "%s %s", cases[i].problem, missing);
         assert_refused(text, expected);
     }
+    outcome o = load_model("model: {parameters: 7e9}\nparallel: {dp: 8, zero: 3}\n");
+    assert_loaded(&o);
+    assert_true(has_warning(&o, "m.yaml:2:25: parallel.zero: without the model's architecture"));
+    outcome_free(&o);
     assert_refused("model: {parameters: 7e9}\nparallel: {dp: 8, ep: 8}\n",
                    "m.yaml:2:23: parallel.ep: expert parallelism needs the model's architecture…");
 }
