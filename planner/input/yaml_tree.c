@@ -380,15 +380,17 @@ static bool build_node(builder *b, yaml_event_t *event, const frame *f, gl_yaml_
 
 /* ---- Documents --------------------------------------------------------------------------- */
 
-/* Reads the next event and deletes it unless it is wanted: returns its type through `type`. */
-static bool skip_event(builder *b, yaml_event_type_t *type, gl_mark *mark)
+/* Passes two events and says what and where the second was. */
+static bool skip_two(builder *b, yaml_event_type_t *type, gl_mark *mark)
 {
-    yaml_event_t event;
-    if (!next_event(b, &event))
-        return false;
-    *type = event.type;
-    *mark = mark_of(b, event.start_mark);
-    yaml_event_delete(&event);
+    for (int i = 0; i < 2; i++) {
+        yaml_event_t event;
+        if (!next_event(b, &event))
+            return false;
+        *type = event.type;
+        *mark = mark_of(b, event.start_mark);
+        yaml_event_delete(&event);
+    }
     return true;
 }
 
@@ -409,13 +411,13 @@ static bool build_document(builder *b, gl_yaml_node **root)
     gl_mark mark;
     yaml_event_t event;
     frame top = {0};
-    if (!skip_event(b, &type, &mark) || !skip_event(b, &type, &mark)) /* stream, document */
+    if (!skip_two(b, &type, &mark)) /* start of stream and document */
         return false;
     if (type == YAML_STREAM_END_EVENT)
         return fail_empty(b);
     if (!next_event(b, &event) || !build_node(b, &event, &top, root))
         return false;
-    if (!skip_event(b, &type, &mark) || !skip_event(b, &type, &mark)) /* document end, stream end */
+    if (!skip_two(b, &type, &mark)) /* end of document and stream */
         return false;
     if (type != YAML_STREAM_END_EVENT)
         return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL,
