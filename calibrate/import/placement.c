@@ -176,19 +176,33 @@ static bool tells_ranks(gl_collective collective)
     return gl_bus_factor(collective, 2) != gl_bus_factor(collective, 4);
 }
 
-/* The whole numbers of ranks that every used row allows. */
-static bool ranks_by_ratio(const gl_evaluation *e, range *ranks)
+/* What all used rows together allow; false when they contradict each other. */
+static bool common_ratio(const gl_evaluation *e, range *all)
 {
-    range all = {0, INFINITY}, ratio;
+    range ratio;
+    *all = (range){0, INFINITY};
     for (size_t i = 0; i < e->parsed->row_count; i++) {
         if (!e->use[i] || !ratio_of(&e->parsed->rows[i], &ratio))
             continue;
-        all.low = fmax(all.low, ratio.low);
-        all.high = fmin(all.high, ratio.high);
+        all->low = fmax(all->low, ratio.low);
+        all->high = fmin(all->high, ratio.high);
     }
-    ranks->low = fmax(1, ceil(ranks_of_ratio(e->collective, all.low) - 1e-9));
-    ranks->high = floor(ranks_of_ratio(e->collective, all.high) + 1e-9);
-    return all.low <= all.high && ranks->low <= ranks->high;
+    return all->low <= all->high;
+}
+
+/* The whole numbers of ranks in a range of ratios, perhaps none. */
+static range whole_ranks(const gl_evaluation *e, const range *ratio)
+{
+    return (range){fmax(1, ceil(ranks_of_ratio(e->collective, ratio->low) - 1e-9)),
+                   floor(ranks_of_ratio(e->collective, ratio->high) + 1e-9)};
+}
+
+static bool ranks_by_ratio(const gl_evaluation *e, range *ranks)
+{
+    range all;
+    bool agree = common_ratio(e, &all);
+    *ranks = whole_ranks(e, &all);
+    return agree && ranks->low <= ranks->high;
 }
 
 /* The used row whose ratio is known best. */
@@ -206,52 +220,68 @@ static const gl_parsed_row *sharpest_row(const gl_evaluation *e, range *ratio)
     return best;
 }
 
-static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
+static void describe_ranks(const gl_evaluation *e, const range *ratio, char *text, size_t size)
 {
-    range ratio;
-    const gl_parsed_row *row = sharpest_row(e, &ratio);
-    double middle = (ratio.low + ratio.high) / 2;
-    char implied[120];
-    double low = ranks_of_ratio(e->collective, ratio.low);
-    double high = ranks_of_ratio(e->collective, ratio.high);
+    range ranks = whole_ranks(e, ratio);
+    double low = ranks_of_ratio(e->collective, ratio->low);
+    double high = ranks_of_ratio(e->collective, ratio->high);
     if (!tells_ranks(e->collective) || !isfinite(low))
-        snprintf(implied, sizeof implied, "which no number of ranks gives");
-    else if (floor(high + 1e-9) < ceil(low - 1e-9) && isfinite(high))
-        snprintf(implied, sizeof implied, "which would be %.2f ranks", (low + high) / 2);
-    else if (ceil(low - 1e-9) == floor(high + 1e-9))
-        snprintf(implied, sizeof implied, "which is %.0f ranks", ceil(low - 1e-9));
+        snprintf(text, size, "which no number of ranks gives");
+    else if (!isfinite(high))
+        snprintf(text, size, "which is %.0f ranks or more", ranks.low);
+    else if (ranks.high < ranks.low)
+        snprintf(text, size, "which would be %.2f ranks", (low + high) / 2);
+    else if (ranks.low == ranks.high)
+        snprintf(text, size, "which is %.0f ranks", ranks.low);
     else
-        snprintf(implied, sizeof implied, "which is %.0f to %.0f ranks", ceil(low - 1e-9),
-                 isfinite(high) ? floor(high + 1e-9) : (double)INFINITY);
-    return gl_evaluation__refuse(e, row->line,
-                                 "busbw / algbw is %.4g for %s, %s; %s says %d ranks (factor %.4g)",
-                                 middle, gl_collective_name(e->collective), implied, source, ranks,
-                                 gl_bus_factor(e->collective, ranks));
+        snprintf(text, size, "which is %.0f to %.0f ranks", ranks.low, ranks.high);
 }
 
-/* Every row must show the factor of this many ranks; a few mangled ones are left out. */
+static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
+{
+    range sharpest, all;
+    char implied[120];
+    const gl_parsed_row *row = sharpest_row(e, &sharpest);
+    if (!common_ratio(e, &all))
+        all = sharpest;
+    describe_ranks(e, &all, implied, sizeof implied);
+    return gl_evaluation__refuse(
+        e, row->line, "busbw / algbw is %.5g for %s, %s; %s says %d ranks (factor %.5g)",
+        (all.low + all.high) / 2, gl_collective_name(e->collective), implied, source, ranks,
+        gl_bus_factor(e->collective, ranks));
+}
+
+/* How a row's ratio stands to the factor of a number of ranks. */
+typedef enum verdict { FITS, NEAR_MISS, FAR_OFF, SILENT } verdict;
+
+static verdict judge_ratio(const gl_evaluation *e, size_t index, double factor)
+{
+    range ratio;
+    if (!e->use[index] || !ratio_of(&e->parsed->rows[index], &ratio))
+        return SILENT;
+    if (factor >= ratio.low && factor <= ratio.high)
+        return FITS;
+    return factor * 1.03 >= ratio.low && factor * 0.97 <= ratio.high ? NEAR_MISS : FAR_OFF;
+}
+
+/* Every row must show the factor of this many ranks. A few that are far off are mangled and left
+ * out; one that misses by a little is a sharp witness for another number. */
 static bool check_factor(gl_evaluation *e, int ranks, const char *source)
 {
     double factor = gl_bus_factor(e->collective, ranks);
-    size_t known = 0, odd = 0;
-    range ratio;
-    for (size_t i = 0; i < e->parsed->row_count; i++) {
-        if (!e->use[i] || !ratio_of(&e->parsed->rows[i], &ratio))
-            continue;
-        known++;
-        odd += factor < ratio.low || factor > ratio.high;
-    }
-    if (odd * 10 > known)
+    size_t counts[SILENT + 1] = {0};
+    for (size_t i = 0; i < e->parsed->row_count; i++)
+        counts[judge_ratio(e, i, factor)]++;
+    size_t known = counts[FITS] + counts[NEAR_MISS] + counts[FAR_OFF];
+    if (counts[NEAR_MISS] > 0 || counts[FAR_OFF] * 10 > known)
         return refuse_ratio(e, ranks, source);
-    for (size_t i = 0; odd > 0 && i < e->parsed->row_count; i++)
-        if (e->use[i] && ratio_of(&e->parsed->rows[i], &ratio) &&
-            (factor < ratio.low || factor > ratio.high))
+    for (size_t i = 0; i < e->parsed->row_count; i++)
+        if (judge_ratio(e, i, factor) == FAR_OFF)
             e->use[i] = false;
-    if (odd > 0)
-        gl_evaluation__warn(e,
-                            "%zu of %zu values left out: busbw / algbw is not the factor of %d "
-                            "ranks",
-                            odd, known, ranks);
+    if (counts[FAR_OFF] > 0)
+        gl_evaluation__warn(e, "%zu of %zu values left out: busbw / algbw is not the factor of %d "
+                               "ranks",
+                            counts[FAR_OFF], known, ranks);
     return true;
 }
 
