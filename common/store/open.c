@@ -278,7 +278,7 @@ static bool read_version(gl_store *store, int *version, gl_error *err)
 
 bool gl_store__migrate(gl_store *store, const gl_migration *steps, size_t count, gl_error *err)
 {
-    int version;
+    int version = 0;
     char sql[128];
     if (!gl_store_begin(store, err))
         return false;
@@ -313,7 +313,7 @@ bool gl_store_open(const char *path, gl_store **out, gl_error *err)
     gl_store *store = new_store(path);
     if (store == NULL)
         return gl_fail(err, GL_ERROR_SYSTEM, "out of memory");
-    int version;
+    int version = 0;
     if (!open_handle(store, SQLITE_OPEN_READONLY, err) || !read_version(store, &version, err))
         goto fail;
     if (version < GL_STORE_VERSION) {

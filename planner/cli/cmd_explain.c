@@ -37,13 +37,13 @@ static int answer(const gl_request *request, const char *line, gl_arena *arena)
     gl_explain(&planned.plan, arena, &explanation);
     if (line != NULL && !gl_explain_select(&explanation, line, arena, &err))
         return gl_cli_fail("explain", &err);
-    if (line != NULL && gl_output_for_people(&request->options->output)) {
+    if (!gl_output_for_people(&request->options->output)) {
+        gl_explain_detail(&explanation, arena, &scenario);
+    } else if (line == NULL) {
+        gl_explain_list(&explanation, arena, &scenario);
+    } else {
         gl_explain_detail(&explanation, arena, &scenario);
         scenario.table_count = 0;
-    } else if (line != NULL) {
-        gl_explain_detail(&explanation, arena, &scenario);
-    } else {
-        gl_explain_list(&explanation, arena, &scenario);
     }
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     if (!gl_output_report(&request->options->output, &report, "explain", &err))

@@ -98,10 +98,18 @@ static double mean_context(const gl_model *m)
     return w > 0 && w < s ? w - w * w / (2 * s) : s / 2;
 }
 
+/* With contiguous parts of a sequence the last of c ranks attends to s·(2c−1)/2c tokens on average,
+ * and the others wait for it. */
+static double slowest_context(const gl_workload *w)
+{
+    double context = mean_context(&w->model), c = w->parallel.cp;
+    return w->parallel.cp_balanced ? context : context * (2 * c - 1) / c;
+}
+
 static void add_attention_core(builder *b, double qk_dim, double v_dim)
 {
     gl_operator *o = add(b, "attention core", 1);
-    o->forward_flop = 2 * b->tokens * mean_context(&b->workload->model) * (qk_dim + v_dim);
+    o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * (qk_dim + v_dim);
     o->backward_flop = ATTENTION_BACKWARD * o->forward_flop;
     o->forward_s = o->forward_flop / b->attention_flop_per_s + b->launch_s;
     o->backward_s = o->backward_flop / b->attention_backward_flop_per_s + 3 * b->launch_s;

@@ -18,6 +18,10 @@ static const double TAIL_RATIO = 8.0;
  * same time, and that is no extrapolation worth the name. */
 static const double FLOOR_SIZE_BYTES = 4096;
 
+/* More points than this are thinned: closer than a 64th of an octave they tell nothing new. */
+enum { DENSE_POINTS = 2048 };
+static const double THINNED_RATIO = 1.0109; /* 2^(1/64) */
+
 static bool usable(const gl_sample *s)
 {
     return s->size_bytes > 0 && s->time_median_s > 0 && isfinite(s->time_median_s) &&
@@ -220,6 +224,21 @@ static double noise_from_spread(const gl_curve *curve, gl_arena *arena)
     return quantile(arena, spreads, count, 0.5);
 }
 
+/* In place and out of place an all-reduce moves the same data, so two measurements of one thing are
+ * averaged. A gather or scatter differs by the copy of the rank's own part and is left alone. */
+static void average_with_twin(gl_curve_fit *fit, const gl_curve *twin)
+{
+    for (size_t i = 0, j = 0; i < fit->quality.points && j < twin->sample_count;) {
+        const gl_sample *s = &twin->samples[j];
+        if (s->size_bytes == fit->size_bytes[i] && usable(s)) {
+            fit->time_s[i] = (fit->time_s[i] + s->time_median_s) / 2;
+            fit->log_time[i] = log(fit->time_s[i]);
+        }
+        j += s->size_bytes <= fit->size_bytes[i];
+        i += s->size_bytes > fit->size_bytes[i];
+    }
+}
+
 bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *arena,
                         gl_curve_fit *fit, gl_error *err)
 {
@@ -229,10 +248,13 @@ bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *a
     f.time_s = GL_ARENA_NEW(arena, double, curve->sample_count);
     f.log_size = GL_ARENA_NEW(arena, double, curve->sample_count);
     f.log_time = GL_ARENA_NEW(arena, double, curve->sample_count);
+    double ratio = curve->sample_count > DENSE_POINTS ? THINNED_RATIO : 1;
     size_t n = 0;
     for (size_t i = 0; i < curve->sample_count; i++) {
         const gl_sample *s = &curve->samples[i];
-        if (!usable(s) || (n > 0 && s->size_bytes <= f.size_bytes[n - 1]))
+        bool near = n > 0 && s->size_bytes <= f.size_bytes[n - 1] * ratio;
+        bool last = i + 1 == curve->sample_count;
+        if (!usable(s) || (near && !(last && s->size_bytes > f.size_bytes[n - 1])))
             continue;
         f.size_bytes[n] = s->size_bytes;
         f.time_s[n] = s->time_median_s;
@@ -245,9 +267,13 @@ bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *a
                        (long long)curve->id, gl_collective_name(curve->collective),
                        curve->placement.ranks, n, n == 1 ? "" : "s");
     f.quality.points = n;
+    double noise = twin != NULL ? noise_from_twin(&f, twin, arena) : (double)NAN;
+    if (twin != NULL && curve->collective == GL_ALL_REDUCE) {
+        average_with_twin(&f, twin);
+        noise /= sqrt(2);
+    }
     choose_method(&f, arena);
     describe(&f);
-    double noise = twin != NULL ? noise_from_twin(&f, twin, arena) : (double)NAN;
     if (isnan(noise))
         noise = noise_from_spread(curve, arena);
     f.quality.noise_frac = isnan(noise) ? ASSUMED_NOISE_FRAC : noise;

@@ -44,8 +44,8 @@ typedef struct gl_curve_fit {
     gl_curve_quality quality;
 } gl_curve_fit;
 
-/* Prepares a curve. `twin` is the same curve measured in the other place (in or out), or NULL. Needs
- * two usable samples at distinct sizes, else an input error. Samples with wrong results are not
+/* Prepares a curve. `twin` is the same curve measured in the other place (in or out), or NULL: it tells
+ * the noise, and an all-reduce's times are the mean of both. Needs two usable samples at distinct sizes, else an input error. Samples with wrong results are not
  * usable. */
 bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *arena,
                         gl_curve_fit *fit, gl_error *err);

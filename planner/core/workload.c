@@ -31,6 +31,7 @@ static gl_parallel default_parallel(void)
         .reshard = true,
         .accumulate = true,
         .cp_method = GL_CP_RING,
+        .cp_balanced = true,
         .vocab_parallel = true,
         .order = {GL_AXIS_TP, GL_AXIS_CP, GL_AXIS_DP, GL_AXIS_PP},
     };

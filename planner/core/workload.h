@@ -76,6 +76,7 @@ typedef struct gl_parallel {
     bool reshard;              /* ZeRO-3: gather parameters again in backward */
     bool accumulate;           /* gradients move once a step instead of every microbatch */
     gl_cp_method cp_method;
+    bool cp_balanced;          /* causal attention spread evenly over CP ranks (zigzag) */
     int shard;                 /* HSDP: ZeRO-3 inside this many ranks; 0 = over all */
     bool vocab_parallel;       /* embedding and LM head split over TP */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */

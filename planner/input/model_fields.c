@@ -75,6 +75,7 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.reshard", parallel.reshard, "true", "ZeRO-3 frees parameters after forward and gathers them again in backward."),
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
     CHOICE_ROW("parallel.cp_method", parallel.cp_method, cp_methods, "ring", "How context parallel ranks exchange keys and values."),
+    BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
     INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "HSDP: ZeRO-3 inside this many ranks, all-reduce across the rest; 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),

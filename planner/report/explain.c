@@ -59,26 +59,34 @@ bool gl_explain_select(gl_explanation *explanation, const char *line, gl_arena *
 }
 
 static const gl_column list_columns[] = {
-    {"line", "Line", GL_NUMBER, GL_FOR_ALL},        {"name", "Name", GL_NUMBER, GL_FOR_ALL},
-    {"value", NULL, GL_NUMBER, GL_FOR_MACHINES},    {"unit", NULL, GL_NUMBER, GL_FOR_MACHINES},
-    {"result", "Result", GL_NUMBER, GL_FOR_PEOPLE}, {"evidence", "Evidence", GL_NUMBER, GL_FOR_ALL},
-    {"meaning", "Meaning", GL_NUMBER, GL_FOR_ALL},
+    {"line", "Line", GL_NUMBER, GL_FOR_PEOPLE},
+    {"name", "Name", GL_NUMBER, GL_FOR_PEOPLE},
+    {"what", "What", GL_NUMBER, GL_FOR_PEOPLE},
+    {"result", "Result", GL_NUMBER, GL_FOR_PEOPLE},
+    {"evidence", "Evidence", GL_NUMBER, GL_FOR_PEOPLE},
 };
+
+static const gl_figure_text *find_figure(const gl_explanation *explanation, const char *name)
+{
+    for (size_t i = 0; i < explanation->figure_count; i++)
+        if (strcmp(explanation->figures[i].name, name) == 0)
+            return &explanation->figures[i];
+    return NULL;
+}
 
 void gl_explain_list(const gl_explanation *explanation, gl_arena *arena, gl_scenario *out)
 {
     gl_table *table = gl_table_create(arena, "explain", "Lines that can be explained", list_columns,
                                       sizeof list_columns / sizeof list_columns[0]);
-    for (size_t i = 0; i < explanation->figure_count; i++) {
-        const gl_figure_text *figure = &explanation->figures[i];
+    for (size_t i = 0; i < explanation->line_count; i++) {
+        const gl_explained_line *line = &explanation->lines[i];
+        const gl_figure_text *shown = find_figure(explanation, line->shown);
         gl_cell *cell = gl_table_add_row(table);
-        cell[0] = gl_integer((int64_t)figure->line);
-        cell[1] = gl_text(figure->name);
-        cell[2] = figure->value;
-        cell[3] = gl_text(figure->unit);
-        cell[4] = gl_text(figure->result);
-        cell[5] = gl_text(figure->evidence);
-        cell[6] = gl_text(figure->meaning);
+        cell[0] = gl_integer((int64_t)i + 1);
+        cell[1] = gl_text(line->name);
+        cell[2] = gl_text(line->what);
+        cell[3] = gl_text(shown != NULL ? shown->brief : NULL);
+        cell[4] = gl_text(shown != NULL ? shown->evidence : NULL);
     }
     *out = (gl_scenario){.name = explanation->subject,
                          .tables = GL_ARENA_NEW(arena, gl_table *, 1),

@@ -21,15 +21,24 @@ typedef struct gl_figure_text {
     const char *numbers; /* the same with numbers; NULL when there is nothing to put in */
     gl_cell value;
     const char *unit;     /* "s", "B", …: of `value` */
-    const char *result;   /* `value` for people */
+    const char *result;   /* `value` for people, bytes also exactly */
+    const char *brief;    /* the same in few characters */
     const char *evidence; /* "counted", "measured", …; never NULL */
     const char *source;   /* NULL when the formula says it all */
 } gl_figure_text;
 
+/* A line as a list shows it. */
+typedef struct gl_explained_line {
+    const char *name; /* "traffic.3" */
+    const char *what;
+    const char *shown; /* name of the figure whose result stands for the line */
+} gl_explained_line;
+
 typedef struct gl_explanation {
     gl_figure_text *figures;
     size_t figure_count, capacity;
-    size_t line_count;
+    gl_explained_line *lines;
+    size_t line_count, line_capacity;
     const char *subject; /* what was planned */
 } gl_explanation;
 
@@ -41,7 +50,7 @@ void gl_explain(const gl_plan *plan, gl_arena *arena, gl_explanation *out);
 bool gl_explain_select(gl_explanation *explanation, const char *line, gl_arena *arena,
                        gl_error *err);
 
-/* All lines with their figures' results: for choosing one. */
+/* All lines with their results, for people to choose one. */
 void gl_explain_list(const gl_explanation *explanation, gl_arena *arena, gl_scenario *out);
 
 /* The figures in full: text for people, a table `explain` for machines. */

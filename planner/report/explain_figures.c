@@ -47,8 +47,17 @@ static const char *unit_of(gl_dimension dimension)
     return units[dimension];
 }
 
-/* The value for people: bytes also exactly, since they are counted. */
-static const char *result_text(const gl_explainer *e, gl_cell value, gl_dimension dimension)
+/* Amounts of memory are in GiB, messages in what they are multiples of. */
+static const char *amount(const gl_explainer *e, double value)
+{
+    char text[64];
+    if (strcmp(e->table, "memory") == 0)
+        return gl_arena_strdup(e->arena, gl_format_gib(value, text, sizeof text));
+    return bytes(e, value);
+}
+
+/* The value for people. */
+static const char *brief_text(const gl_explainer *e, gl_cell value, gl_dimension dimension)
 {
     switch (value.type) {
     case GL_CELL_TEXT:
@@ -56,17 +65,32 @@ static const char *result_text(const gl_explainer *e, gl_cell value, gl_dimensio
     case GL_CELL_BOOL:
         return value.as.boolean ? "yes" : "no";
     case GL_CELL_INTEGER:
-        if (dimension != GL_BYTES)
-            return gl_arena_printf(e->arena, "%" PRId64, value.as.integer);
-        return gl_arena_printf(e->arena, "%" PRId64 " B (%s)", value.as.integer,
-                               bytes(e, (double)value.as.integer));
+        if (dimension == GL_BYTES)
+            return amount(e, (double)value.as.integer);
+        return gl_arena_printf(e->arena, "%" PRId64, value.as.integer);
     case GL_CELL_REAL:
-        if (dimension == GL_BYTES && !isnan(value.as.real))
-            return gl_arena_printf(e->arena, "%.0f B (%s)", value.as.real, bytes(e, value.as.real));
+        if (isnan(value.as.real))
+            return "not known";
+        if (dimension == GL_BYTES)
+            return amount(e, value.as.real);
         return gl_explain__quantity(e, value.as.real, dimension);
     default:
         return "not known";
     }
+}
+
+/* Bytes also exactly, since they are counted. */
+static const char *result_text(const gl_explainer *e, gl_cell value, gl_dimension dimension,
+                               const char *brief)
+{
+    double exact = value.type == GL_CELL_INTEGER ? (double)value.as.integer
+                   : value.type == GL_CELL_REAL  ? value.as.real
+                                                 : (double)NAN;
+    if (value.type == GL_CELL_REAL && isnan(exact))
+        return "not known (see the plan's warnings)";
+    if (dimension != GL_BYTES || isnan(exact) || exact == 0)
+        return brief;
+    return gl_arena_printf(e->arena, "%.0f B (%s)", exact, brief);
 }
 
 void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dimension dimension,
@@ -77,6 +101,7 @@ void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dime
                                  sizeof *out->figures);
     const char *meaning = gl_plan_column_meaning(e->table, column);
     bool missing = value.type == GL_CELL_REAL && isnan(value.as.real);
+    const char *brief = brief_text(e, value, dimension);
     out->figures[out->figure_count++] = (gl_figure_text){
         .line = out->line_count,
         .name = gl_arena_printf(e->arena, "%s.%s", e->prefix, column),
@@ -85,16 +110,23 @@ void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dime
         .numbers = missing ? NULL : how.numbers,
         .value = value,
         .unit = unit_of(dimension),
-        .result =
-            missing ? "not known (see the plan's warnings)" : result_text(e, value, dimension),
+        .result = result_text(e, value, dimension, brief),
+        .brief = brief,
         .evidence = how.evidence != NULL ? how.evidence : "counted",
         .source = how.source,
     };
 }
 
-static void next_line(gl_explainer *e)
+void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column, const char *what)
 {
-    e->out->line_count++;
+    gl_explanation *out = e->out;
+    const char *meaning = gl_plan_column_meaning(e->table, column);
+    out->lines = gl_arena_grow(e->arena, out->lines, &out->line_capacity, out->line_count + 1,
+                               sizeof *out->lines);
+    const char *shown = gl_arena_printf(e->arena, "%s.%s", e->prefix, column);
+    out->lines[out->line_count++] =
+        (gl_explained_line){named_by_column ? shown : e->prefix,
+                            what != NULL ? what : (meaning != NULL ? meaning : column), shown};
 }
 
 /* ---- traffic
@@ -147,8 +179,10 @@ static void add_bytes_figures(gl_explainer *e, const gl_traffic_row *traffic)
     double size = (double)traffic->size_bytes, calls = (double)traffic->calls_per_step;
     double wire = gl_traffic_wire_bytes(traffic) * calls;
     const char *calls_numbers = calls_text(e, traffic);
+    const char *named = traffic->formula != NULL ? strstr(traffic->formula, " = ") : NULL;
     gl_explain__add(e, "size_bytes", gl_integer(traffic->size_bytes), GL_BYTES,
-                    (gl_figure_how){.formula = traffic->formula, .numbers = size_text(e, traffic)});
+                    (gl_figure_how){.formula = named != NULL ? named + 3 : traffic->formula,
+                                    .numbers = size_text(e, traffic)});
     gl_explain__add(e, "calls_per_step", gl_integer(traffic->calls_per_step), GL_NUMBER,
                     (gl_figure_how){.formula = calls_numbers != NULL
                                                    ? "microbatches · calls of a microbatch"
@@ -221,11 +255,21 @@ static void add_busbw_figures(gl_explainer *e, const gl_timed_row *row)
     double slower = e->plan->options.headroom * call->busbw_bytes_per_s / required;
     gl_explain__add(
         e, "required_busbw_bytes_per_s", gl_real(required), GL_BYTES_PER_S,
-        (gl_figure_how){"headroom · busbw / how many times slower this tier may be "
+        (gl_figure_how){"headroom · busbw / how much slower this tier may be "
                         "until exposed communication reaches the target",
                         gl_arena_printf(e->arena, "%.4g · %s / %.4g", e->plan->options.headroom,
                                         rate(e, call->busbw_bytes_per_s), slower),
                         gl_evidence_name(e->plan->step.evidence), "the schedule of the step"});
+}
+
+/* "dp gradients, backward: 21 × all_reduce of 42.0 MB" */
+static const char *row_text(const gl_explainer *e, const gl_traffic_row *traffic)
+{
+    return gl_arena_printf(e->arena, "%s %s, %s: %" PRId64 " × %s of %s",
+                           gl_traffic_dimension_name(traffic->dimension), traffic->operation,
+                           gl_phase_name(traffic->phase), traffic->calls_per_step,
+                           gl_collective_name(traffic->collective),
+                           bytes(e, (double)traffic->size_bytes));
 }
 
 void gl_explain__traffic(gl_explainer *e)
@@ -233,7 +277,7 @@ void gl_explain__traffic(gl_explainer *e)
     e->table = "traffic";
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         e->prefix = gl_arena_printf(e->arena, "traffic.%zu", i + 1);
-        next_line(e);
+        gl_explain__line(e, false, "time_s", row_text(e, e->plan->rows[i].traffic));
         add_bytes_figures(e, e->plan->rows[i].traffic);
         add_time_figures(e, &e->plan->rows[i]);
         add_busbw_figures(e, &e->plan->rows[i]);
@@ -246,7 +290,7 @@ void gl_explain__traffic(gl_explainer *e)
 static void add_line(gl_explainer *e, const char *column, double value, gl_dimension dimension,
                      gl_figure_how how)
 {
-    next_line(e);
+    gl_explain__line(e, true, column, NULL);
     gl_explain__add(e, column, gl_real(value), dimension, how);
 }
 
@@ -451,7 +495,7 @@ static void add_throughput(gl_explainer *e)
 static void add_text_line(gl_explainer *e, const char *column, const char *value,
                           const char *formula)
 {
-    next_line(e);
+    gl_explain__line(e, true, column, NULL);
     gl_explain__add(e, column, gl_text(value), GL_NUMBER, (gl_figure_how){.formula = formula});
 }
 
@@ -528,7 +572,7 @@ void gl_explain__bandwidth(gl_explainer *e)
                 worst = gl_evidence_worst(worst, e->plan->rows[i].per_call.evidence);
         e->prefix =
             gl_arena_printf(e->arena, "required_bandwidth.%s", gl_tier_name((gl_tier_kind)tier));
-        next_line(e);
+        gl_explain__line(e, false, "verdict", "required against available bandwidth of the tier");
         add_tier(e, &e->plan->needs[tier], gl_evidence_name(worst));
     }
 }

@@ -9,15 +9,18 @@ typedef struct gl_explainer {
     const gl_plan *plan;
     gl_arena *arena;
     gl_explanation *out;
-    const char *table;   /* whose columns are explained: "step" */
-    const char *prefix;  /* of their names: "step", "traffic.3" */
-    const char *symbols; /* unused by tables without symbols */
+    const char *table;  /* whose columns are explained: "step" */
+    const char *prefix; /* of their names: "step", "traffic.3" */
 } gl_explainer;
 
 /* What a table says about one of its columns. */
 typedef struct gl_figure_how {
     const char *formula, *numbers, *evidence, *source;
 } gl_figure_how;
+
+/* Starts a line named as the prefix, or as a column of it, which stands for the line in lists.
+ * `what` NULL: the column's meaning. */
+void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column, const char *what);
 
 /* Adds a figure to the current line. `dimension` says how people see it; memory is in GiB. */
 void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dimension dimension,

@@ -68,26 +68,29 @@ static const char *layout_text(const gl_parallel *parallel, gl_arena *arena)
 static const char *subject_line(const gl_plan *plan, gl_arena *arena)
 {
     const gl_workload *workload = plan->workload;
+    const gl_cluster *cluster = plan->cluster;
     long long ranks = (long long)gl_workload_ranks(workload);
-    return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s of %s: %s\n",
+    return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs)\n\n",
                            workload->model.name, big_number((double)plan->parameters.total, arena),
-                           ranks, ranks == 1 ? "" : "s", plan->cluster->name,
-                           layout_text(&workload->parallel, arena));
+                           ranks, ranks == 1 ? "" : "s", layout_text(&workload->parallel, arena),
+                           cluster->name, cluster->nodes, cluster->gpus_per_node);
 }
 
 static const char *step_line(const gl_plan *plan, gl_arena *arena)
 {
     const gl_step *step = &plan->step;
     if (isnan(step->time_s))
-        return "Step       not known: nothing says how fast this GPU computes this model\n";
+        return "Step           not known: nothing says how fast this GPU computes this model\n";
     const char *text = gl_arena_printf(
-        arena, "Step       %s, 80 %% interval %s to %s", seconds(step->time_s, arena),
+        arena, "Step           %s (80 %% interval %s to %s)", seconds(step->time_s, arena),
         seconds(step->time_p10_s, arena), seconds(step->time_p90_s, arena));
     if (!isnan(step->mfu_frac))
-        text = gl_arena_printf(arena, "%s; MFU %s", text, percent(step->mfu_frac, arena));
+        text = gl_arena_printf(arena, "%s, MFU %s", text, percent(step->mfu_frac, arena));
     if (!isnan(step->tokens_per_s))
-        text = gl_arena_printf(arena, "%s; %.4g tokens/s", text, step->tokens_per_s);
-    return gl_arena_printf(arena, "%s (%s)\n", text, gl_evidence_name(step->evidence));
+        text = gl_arena_printf(arena, "%s, %.0f tokens/s", text, step->tokens_per_s);
+    return gl_arena_printf(arena, "%s\n               from compute: %s, network: %s\n", text,
+                           gl_evidence_name(plan->compute.evidence),
+                           gl_evidence_name(step->network_evidence));
 }
 
 /* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first. */
@@ -118,19 +121,18 @@ static const char *waits_line(const gl_plan *plan, gl_arena *arena)
 {
     const gl_step *step = &plan->step;
     if (plan->traffic.row_count == 0)
-        return "Waits      nothing to communicate\n";
+        return "Communication  none\n";
     const char *all = seconds(step->communication_s, arena);
     if (isnan(step->exposed_communication_s) || isnan(step->time_s))
-        return gl_arena_printf(arena,
-                               "Waits      %s of communication a step; how much of it hides is not "
-                               "known\n",
-                               all);
+        return gl_arena_printf(
+            arena, "Communication  %s a step; how much of it hides is not known\n", all);
     double share = gl_plan_exposed_frac(plan), target = plan->workload->target_exposed_frac;
+    const char *parts = exposed_text(plan, arena);
     return gl_arena_printf(
-        arena, "Waits      %s of %s communication is exposed, %s of the step (target %s: %s)%s%s\n",
+        arena, "Communication  %s of %s is exposed, %s of the step (target %s: %s)\n%s%s%s",
         seconds(step->exposed_communication_s, arena), all, percent(share, arena),
-        percent(target, arena), share <= target ? "met" : "missed",
-        step->exposed_communication_s > 0 ? ": " : "", exposed_text(plan, arena));
+        percent(target, arena), share <= target ? "met" : "MISSED",
+        parts[0] != '\0' ? "               " : "", parts, parts[0] != '\0' ? "\n" : "");
 }
 
 static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
@@ -138,12 +140,13 @@ static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
     return tier == GL_TIER_INTRA_NODE ? &plan->cluster->intra : &plan->cluster->inter;
 }
 
-/* What the link is called: the catalogue's title, else the transport of the rows that use it. */
-static const char *link_title(const gl_plan *plan, gl_tier_kind tier)
+/* What the link is called: its name in the catalogue, else the transport of the rows that use it.
+ */
+static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
 {
     const gl_link *link = tier_of(plan, tier)->link;
     if (link != NULL)
-        return link->title != NULL ? link->title : link->name;
+        return link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)
         if (gl_row_tier(plan->rows[i].traffic) == (int)tier)
             return gl_transport_name(plan->rows[i].per_call.transport);
@@ -180,24 +183,24 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
         return "";
     return gl_arena_printf(
         arena,
-        "           %s is not needed for this job: any link that sustains %s per "
+        "               %s is not needed for this job: any link that sustains %s per "
         "GPU will do\n",
-        link_title(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
+        link_name(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }
 
 static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need, gl_arena *arena)
 {
-    const char *place = need->tier == GL_TIER_INTRA_NODE ? "In a node " : "Between   ";
+    const char *place = need->tier == GL_TIER_INTRA_NODE ? "In a node     " : "Between nodes ";
     if (need->verdict == GL_VERDICT_NOT_USED)
         return "";
     const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
-    const char *link = link_title(plan, need->tier);
+    const char *link = link_name(plan, need->tier);
     if (isnan(need->required_bytes_per_s))
         return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n", place, link,
                                quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
                                plan->compute.known ? "NO bandwidth meets the target"
                                                    : "what it needs is not known");
-    return gl_arena_printf(arena, "%s needs %s per GPU, %s has %s: %s\n%s", place,
+    return gl_arena_printf(arena, "%s needs %s per GPU, %s gives %s: %s\n%s", place,
                            quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
                            verdict_text(need, arena), not_needed_text(plan, need, arena));
 }
@@ -208,14 +211,14 @@ static const char *memory_line(const gl_plan *plan, gl_arena *arena)
     const char *bound = isnan(memory->activations_bytes) ? "at least " : "";
     const char *total = gib(memory->total_bytes, arena);
     if (isnan(memory->capacity_bytes))
-        return gl_arena_printf(arena, "Memory     %s%s per GPU; the GPU's capacity is not known\n",
-                               bound, total);
+        return gl_arena_printf(
+            arena, "Memory         %s%s per GPU; the GPU's capacity is not known\n", bound, total);
     double left_bytes = memory->capacity_bytes - memory->total_bytes;
     if (!memory->fits)
-        return gl_arena_printf(arena, "Memory     %s%s of %s per GPU: DOES NOT FIT, %s too much\n",
-                               bound, total, gib(memory->capacity_bytes, arena),
-                               gib(-left_bytes, arena));
-    return gl_arena_printf(arena, "Memory     %s%s of %s per GPU: fits%s\n", bound, total,
+        return gl_arena_printf(
+            arena, "Memory         %s%s of %s per GPU: DOES NOT FIT, %s too much\n", bound, total,
+            gib(memory->capacity_bytes, arena), gib(-left_bytes, arena));
+    return gl_arena_printf(arena, "Memory         %s%s of %s per GPU: fits%s\n", bound, total,
                            gib(memory->capacity_bytes, arena),
                            bound[0] != '\0'
                                ? " unless the activations, which are not known, are larger "

@@ -70,7 +70,7 @@ static const described columns[] = {
     {"required_bandwidth", "evidence", "", "worst evidence of the messages over this tier"},
 
     {"memory", "stage", "", "pipeline stage that is the fullest"},
-    {"memory", "per_gpu_bytes", "B", "memory that one of its GPUs needs"},
+    {"memory", "per_gpu_bytes", "B", "memory that one of its GPUs needs at the peak of a step"},
     {"memory", "capacity_bytes", "B", "memory of the GPU"},
     {"memory", "fits", "", "needed ≤ capacity; empty when the capacity is not known"},
     {"memory", "parameters_bytes", "B", "weights"},
@@ -81,7 +81,10 @@ static const described columns[] = {
     {"memory", "other_bytes", "B", "logits, buffers and reserve"},
     {"memory", "logits_bytes", "B", "outputs of the LM head and their gradients"},
     {"memory", "buffers_bytes", "B", "gathered parameters, buckets, collective library"},
+    {"memory", "library_bytes", "B", "of the buffers: CUDA context and NCCL"},
     {"memory", "reserve_bytes", "B", "share of the capacity that fragmentation costs"},
+    {"memory", "not_together_bytes", "B",
+     "in the amounts above, but not there at the peak: subtracted"},
 
     {"network", "curve", "", "number of the curve in its database"},
     {"network", "collective", "", "what was measured"},

@@ -203,7 +203,27 @@ static double wire_bytes(const gl_traffic_row *traffic)
     return gl_traffic_wire_bytes(traffic) * (double)traffic->calls_per_step;
 }
 
-/* "fwd": people have 100 columns. */
+/* "opt": people have 100 columns. */
+static const char *short_dimension(gl_traffic_dimension dimension)
+{
+    if (dimension == GL_TRAFFIC_EMBEDDING)
+        return "emb";
+    return dimension == GL_TRAFFIC_OPTIMIZER ? "opt" : gl_traffic_dimension_name(dimension);
+}
+
+static const char *short_evidence(gl_evidence evidence)
+{
+    switch (evidence) {
+    case GL_EVIDENCE_EXTRAPOLATED_SIZE:
+        return "extrap-size";
+    case GL_EVIDENCE_EXTRAPOLATED_RANKS:
+        return "extrap-ranks";
+    default:
+        return gl_evidence_name(evidence);
+    }
+}
+
+/* "fwd" */
 static const char *short_phase(gl_phase phase)
 {
     static const char *const names[GL_PHASE_COUNT] = {"fwd", "bwd", "opt"};
@@ -220,8 +240,9 @@ static const char *short_placement(const gl_placement *placement, gl_arena *aren
 
 #define TRAFFIC(X)                                                                                 \
     X("line", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer((int64_t)index + 1))                       \
-    X("dimension", "For", GL_NUMBER, GL_FOR_ALL,                                                   \
+    X("dimension", NULL, GL_NUMBER, GL_FOR_MACHINES,                                               \
       gl_text(gl_traffic_dimension_name(traffic->dimension)))                                      \
+    X("for", "For", GL_NUMBER, GL_FOR_PEOPLE, gl_text(short_dimension(traffic->dimension)))        \
     X("operation", "Operation", GL_NUMBER, GL_FOR_ALL, gl_text(traffic->operation))                \
     X("phase", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_phase_name(traffic->phase)))           \
     X("when", "In", GL_NUMBER, GL_FOR_PEOPLE, gl_text(short_phase(traffic->phase)))                \
@@ -241,12 +262,14 @@ static const char *short_placement(const gl_placement *placement, gl_arena *aren
     X("time_per_call_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(call->time_s))                 \
     X("time_s", "Time", GL_SECONDS, GL_FOR_ALL, gl_real(row->time_s))                              \
     X("exposed_s", "Exposed", GL_SECONDS, GL_FOR_ALL, gl_real(row->exposed_s))                     \
-    X("busbw_bytes_per_s", "Busbw", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(call->busbw_bytes_per_s))  \
+    X("busbw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                                  \
+      gl_real(call->busbw_bytes_per_s))                                                            \
     X("required_busbw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                         \
       gl_real(row->required_busbw_bytes_per_s))                                                    \
     X("algorithm", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(call->algorithm))                     \
     X("transport", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_transport_name(call->transport)))  \
-    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(call->evidence)))
+    X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_evidence_name(call->evidence)))     \
+    X("how_known", "Evidence", GL_NUMBER, GL_FOR_PEOPLE, gl_text(short_evidence(call->evidence)))
 
 static gl_table *traffic_table(const context *c)
 {
@@ -308,7 +331,7 @@ static gl_table *step_table(const context *c)
       gl_real(need->required_bytes_per_s))                                                         \
     X("available_bytes_per_s", "Available", GL_BYTES_PER_S, GL_FOR_ALL,                            \
       gl_real(need->available_bytes_per_s))                                                        \
-    X("headroom", "With headroom", GL_NUMBER, GL_FOR_ALL, gl_real(need->headroom))                 \
+    X("headroom", "Headroom", GL_NUMBER, GL_FOR_ALL, gl_real(need->headroom))                      \
     X("verdict", "Verdict", GL_NUMBER, GL_FOR_ALL, gl_text(gl_verdict_name(need->verdict)))        \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL,                                               \
       gl_text(gl_evidence_name(tier_evidence(c->plan, need->tier))))
@@ -357,7 +380,9 @@ static double other_bytes(const gl_memory *memory)
     MEMORY_BYTES(X, "other_bytes", "Other", other_bytes(memory))                                   \
     MEMORY_BYTES(X, "logits_bytes", "  logits", memory->logits_bytes)                              \
     MEMORY_BYTES(X, "buffers_bytes", "  buffers", memory->buffers_bytes)                           \
-    MEMORY_BYTES(X, "reserve_bytes", "  reserve", memory->reserve_bytes)
+    MEMORY_BYTES(X, "library_bytes", "    of them libraries", memory->library_bytes)               \
+    MEMORY_BYTES(X, "reserve_bytes", "  reserve", memory->reserve_bytes)                           \
+    MEMORY_BYTES(X, "not_together_bytes", "Not at the same time", memory->not_together_bytes)
 
 /* Whether it fits is unknown, not true, when the capacity is. */
 static gl_cell fits_cell(const gl_memory *memory)
@@ -399,7 +424,7 @@ static gl_table *memory_table(const context *c)
     X("smallest_size_bytes", "From", GL_BYTES, GL_FOR_ALL, gl_real(fit->size_bytes[0]))            \
     X("largest_size_bytes", "To", GL_BYTES, GL_FOR_ALL,                                            \
       gl_real(fit->size_bytes[quality->points - 1]))                                               \
-    X("method", "Method", GL_NUMBER, GL_FOR_ALL, gl_text(gl_interpolation_name(quality->method)))  \
+    X("method", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_interpolation_name(quality->method))) \
     X("loo_median_frac", "Error", GL_FRACTION, GL_FOR_ALL, gl_real(quality->loo_median_frac))      \
     X("loo_p90_frac", "P90", GL_FRACTION, GL_FOR_ALL, gl_real(quality->loo_p90_frac))              \
     X("noise_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(quality->noise_frac))              \

@@ -55,6 +55,7 @@ static inline void known_layout(const json_t *run, const char *kind, gl_workload
     } else if (strcmp(kind, "cp_allgather") == 0) {
         p->cp = gpus;
         p->cp_method = GL_CP_ALLGATHER;
+        p->cp_balanced = false; /* contiguous halves of the sequence */
     } else {
         p->dp = gpus;
     }
@@ -85,6 +86,9 @@ static inline gl_workload known_workload(const json_t *run)
                                  .master = fp32 ? GL_FP32 : GL_DTYPE_NONE};
     w.buckets.gradient_bytes =
         ddp ? known_int(run, "bucket_mib") * 1024.0 * 1024.0 : (double)INFINITY;
+    /* Only DDP and FSDP communicated beside compute. */
+    w.overlap.dp = ddp || strcmp(kind, "fsdp") == 0;
+    w.overlap.cp = false;
     w.batch.micro = known_int(run, "microbatch");
     int microbatches = known_int(run, "accumulation_steps") + known_int(run, "microbatches");
     w.batch.global = (int64_t)w.batch.micro * w.parallel.dp * (microbatches > 0 ? microbatches : 1);

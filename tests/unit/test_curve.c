@@ -123,7 +123,30 @@ static void noise_comes_from_the_twin(void **state)
         samples[i].time_median_s *= i % 2 == 0 ? 1.04 : 0.96;
     gl_curve_fit fit;
     assert_true(gl_curve_fit_build(&curve, &twin, arena, &fit, NULL));
+    /* Both all-reduces are one measurement twice: averaged, with half of the variance. */
+    assert_close(fit.quality.noise_frac, 0.04 / 0.6745 / 2, 1e-6);
+    assert_close(fit.time_s[0], straight(arena).samples[0].time_median_s * 1.02, 1e-12);
+    curve.collective = twin.collective = GL_ALL_GATHER;
+    assert_true(gl_curve_fit_build(&curve, &twin, arena, &fit, NULL));
     assert_close(fit.quality.noise_frac, 0.04 / 0.6745 / sqrt(2), 1e-6);
+    assert_close(fit.time_s[0], straight(arena).samples[0].time_median_s, 1e-12);
+}
+
+static void a_crowded_curve_is_thinned(void **state)
+{
+    gl_arena *arena = *state;
+    enum { MANY = 100000 };
+    double *sizes = GL_ARENA_NEW(arena, double, MANY), *times = GL_ARENA_NEW(arena, double, MANY);
+    for (int i = 0; i < MANY; i++) {
+        sizes[i] = 4000 + 2000.0 * i;
+        times[i] = 1e-5 + sizes[i] / 100e9;
+    }
+    gl_curve curve = curve_of(arena, sizes, times, MANY);
+    gl_curve_fit fit;
+    assert_true(gl_curve_fit_build(&curve, NULL, arena, &fit, NULL));
+    assert_in_range(fit.quality.points, 500, 2048);
+    assert_close(fit.size_bytes[fit.quality.points - 1], sizes[MANY - 1], 1e-15);
+    assert_close(gl_curve_eval(&fit, 123456789).time_s, 1e-5 + 123456789 / 100e9, 1e-9);
 }
 
 static void plateau_and_half_size_are_found(void **state)
@@ -160,6 +183,7 @@ int main(void)
         TEST(wrong_and_zero_samples_are_not_used),
         TEST(one_sample_is_refused),
         TEST(noise_comes_from_the_twin),
+        TEST(a_crowded_curve_is_thinned),
         TEST(plateau_and_half_size_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,7 +210,7 @@ static void the_variant_that_training_uses_is_taken(void **state)
 {
     gl_curve curves[2];
     for (int i = 0; i < 2; i++) {
-        curves[i] = measured(*state, i, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5,
+        curves[i] = measured(*state, i, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5,
                              (i + 1) * 100 * GB, GL_TRANSPORT_NVLINK);
         curves[i].in_place = i == 1;
     }
@@ -220,7 +220,7 @@ static void the_variant_that_training_uses_is_taken(void **state)
     const char *const *warnings;
     gl_network *network = gl_network_create(&cluster, *state, &warnings);
     for (int in_place = 0; in_place < 2; in_place++) {
-        gl_network_query query = {.collective = GL_ALL_REDUCE, .placement = {2, 1, 2, 4},
+        gl_network_query query = {.collective = GL_ALL_GATHER, .placement = {2, 1, 2, 4},
                                   .size_bytes = 1 << 28, .in_place = in_place == 1};
         gl_network_time t;
         assert_true(gl_network_eval(network, &query, *state, &t, NULL));
