@@ -72,8 +72,9 @@ static bool find_name(const char *option, const char *text, const char *(*name_o
     }
     const char *near = gl_nearest(text, names, (size_t)count);
     return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s%s%s",
-                      gl_printable(text, shown, sizeof shown), near != NULL ? "; did you mean '" : "",
-                      near != NULL ? near : "", near != NULL ? "'?" : "");
+                      gl_printable(text, shown, sizeof shown),
+                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                      near != NULL ? "'?" : "");
 }
 
 static const char *transport_name(int index)
@@ -88,8 +89,8 @@ static const char *collective_name(int index)
 
 static const char *algorithm_name(int index)
 {
-    static const char *const names[] = {"tree", "ring",      "collnet_direct", "collnet_chain",
-                                        "nvls", "nvls_tree", "pat",            "mixed"};
+    static const char *const names[] = {
+        "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "mixed"};
     return names[index];
 }
 
@@ -278,8 +279,9 @@ const gl_command gl_calibrate_import = {
     .synopsis = "FILE... --db FILE.db [options]",
     .summary = "add output of nccl-tests or rccl-tests (text or -J) to a database; - is standard "
                "input",
-    .examples = "gpulink-calibrate import all_reduce.txt --db lab.db --label \"two H200\"\n"
-                "mpirun ... all_gather_perf -b 8 -e 8G -f 2 | gpulink-calibrate import - --db lab.db",
+    .examples =
+        "gpulink-calibrate import all_reduce.txt --db lab.db --label \"two H200\"\n"
+        "mpirun ... all_gather_perf -b 8 -e 8G -f 2 | gpulink-calibrate import - --db lab.db",
     .options = option_table,
     .minimum_arguments = 1,
     .maximum_arguments = -1,

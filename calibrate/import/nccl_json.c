@@ -167,11 +167,14 @@ static bool read_devices(gl_parsed_file *file, gl_parsed_run *run, const json_t 
     json_t *item;
     json_array_foreach(devices, index, item)
     {
-        gl_parsed_device device = {.rank = member_int(item, "rank"),
-                                   .group = member_int(item, "group"),
-                                   .device = member_int(item, "device"),
-                                   .gpu = printable_copy(file->arena,
-                                                         member_text(item, "device_info"))};
+        gl_parsed_device device = {
+            .rank = member_int(item, "rank"),
+            .group = member_int(item, "group"),
+            .device = member_int(item, "device"),
+            .gpu = printable_copy(file->arena, member_text(item, "device_info"))};
+        const char *bus = member_text(item, "device_hex");
+        if (bus[0] != '\0')
+            device.bus = gl_parsed_hash(bus, strlen(bus));
         if (device.group < 0)
             device.group = 0;
         if (!gl_parsed_add_device(file, run, &device, member_text(item, "hostname"), err))
@@ -353,8 +356,8 @@ bool gl_nccl_json_parse(const char *text, size_t length, const char *path, gl_pa
         return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "this is no JSON document: %s",
                           error.text);
     bool ok;
-    if (!json_is_object(root) || (json_object_get(root, "results") == NULL &&
-                                  json_object_get(root, "config") == NULL))
+    if (!json_is_object(root) ||
+        (json_object_get(root, "results") == NULL && json_object_get(root, "config") == NULL))
         ok = gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path, .line = 1, .column = 1}, NULL,
                         "this JSON document is not one of nccl-tests (-J): it has no \"config\" "
                         "and no \"results\"");
