@@ -221,6 +221,7 @@ static bool import_one(work *w, const char *path)
     bool go_on = true;
     gl_arena *arena = gl_arena_create();
     bool ok = gl_import_file(path, w->said, arena, &result, &err);
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     for (size_t i = 0; i < result.refused_count; i++) {
         char text[1400];
         fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
@@ -229,7 +230,7 @@ static bool import_one(work *w, const char *path)
     if (!ok) {
         w->failed++;
         fail(w, &err);
-    } else if (!store_result(w, path, &result, &err)) {
+    } else if (!store_result(w, name, &result, &err)) {
         fail(w, &err);
         go_on = false;
     }

@@ -34,7 +34,7 @@ void gl_evaluation__warn(gl_evaluation *e, const char *format, ...)
 
 double gl_evaluation__time(const gl_evaluation *e, const gl_parsed_row *row)
 {
-    return row->time.value * e->time_scale;
+    return e->time_scale == 1 ? row->time.value : gl_parsed_scale(row->time.value, e->time_scale);
 }
 
 const char *gl_evaluate_source(const char *path)

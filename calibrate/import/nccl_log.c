@@ -118,9 +118,8 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
     size_t length = host_part(line + token, at - token);
     if (length == 0)
         return false;
-    size_t blank_head = skip_blanks_back(line, token);
-    size_t glued = glued_length(log, line + token, length,
-                                blank_head > 0 || token > 0 || value_length(line + token, 1) > 0);
+    bool after_row = skip_blanks_back(line, token) > 0;
+    size_t glued = glued_length(log, line + token, length, after_row);
     *head = without_timestamp(line, token + glued);
     *host = line + token + glued;
     *host_length = length - glued;

@@ -264,7 +264,7 @@ bool gl_row_placement(const gl_row_pieces *pieces, const gl_layout *layout, int 
         gl_printed v = pieces->values[first + i];
         switch (layout->columns[i]) {
         case GL_COL_TIME:
-            row->time = (gl_printed){v.value * GL_MICROSECOND, v.error * GL_MICROSECOND};
+            row->time = (gl_printed){gl_parsed_scale(v.value, 1e-6), v.error * 1e-6};
             break;
         case GL_COL_ALGBW:
             row->algbw = (gl_printed){v.value * GL_GIGA, v.error * GL_GIGA};
@@ -276,7 +276,7 @@ bool gl_row_placement(const gl_row_pieces *pieces, const gl_layout *layout, int 
             row->wrong = v.value;
             break;
         case GL_COL_MIN:
-            row->min_s = v.value * GL_MICROSECOND;
+            row->min_s = gl_parsed_scale(v.value, 1e-6);
             break;
         default:
             break;

@@ -216,8 +216,7 @@ static bool read_device(gl_nccl_text *p, const gl_words *words, const char *line
     gl_parsed_device found = {.rank = (int)strtol(words->items[at + 1].text, NULL, 10),
                               .device = (int)strtol(words->items[device + 1].text, NULL, 10)};
     if (words->items[device + 2].text[0] == '[')
-        found.bus =
-            gl_parsed_hash(words->items[device + 2].text, words->items[device + 2].length);
+        found.bus = gl_parsed_hash(words->items[device + 2].text, words->items[device + 2].length);
     if (gl_word_is(words, at + 2, "Group"))
         found.group = (int)strtol(words->items[at + 3].text, NULL, 10);
     char host[256], gpu[128], printable[128];

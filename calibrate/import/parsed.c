@@ -2,6 +2,8 @@
 #include "calibrate/import/parsed.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const gl_printed unknown = {NAN, NAN};
@@ -43,6 +45,15 @@ bool gl_parsed_add_row(gl_parsed_file *file, gl_parsed_run *run, const gl_parsed
         run->busbw_count++;
     }
     return true;
+}
+
+double gl_parsed_scale(double value, double factor)
+{
+    char text[40];
+    if (!isfinite(value))
+        return value;
+    snprintf(text, sizeof text, "%.15g", value * factor);
+    return strtod(text, NULL);
 }
 
 /* FNV-1a */

@@ -21,8 +21,7 @@ enum {
     GL_PARSED_RANKS_MAX = 200000  /* of a file */
 };
 
-#define GL_MICROSECOND 1e-6
-#define GL_GIGA        1e9
+#define GL_GIGA 1e9
 
 /* A printed number: the true value lies within ± `error` of it. NaN for "N/A" and the like. */
 typedef struct gl_printed {
@@ -108,6 +107,10 @@ bool gl_parsed_add_row(gl_parsed_file *file, gl_parsed_run *run, const gl_parsed
 /* Adds a device; `host` is compared with the hosts seen before. */
 bool gl_parsed_add_device(gl_parsed_file *file, gl_parsed_run *run, const gl_parsed_device *device,
                           const char *host, gl_error *err);
+
+/* value × factor as the double nearest to the decimal number (of up to 15 digits) that was printed:
+ * 12.70 µs become 1.27e-05 s and not 1.2699999999999999e-05. */
+double gl_parsed_scale(double value, double factor);
 
 /* Hash of some text, never 0. */
 uint64_t gl_parsed_hash(const char *text, size_t length);

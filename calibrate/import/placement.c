@@ -245,10 +245,10 @@ static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
     if (!common_ratio(e, &all))
         all = sharpest;
     describe_ranks(e, &all, implied, sizeof implied);
-    return gl_evaluation__refuse(
-        e, row->line, "busbw / algbw is %.5g for %s, %s; %s says %d ranks (factor %.5g)",
-        (all.low + all.high) / 2, gl_collective_name(e->collective), implied, source, ranks,
-        gl_bus_factor(e->collective, ranks));
+    return gl_evaluation__refuse(e, row->line,
+                                 "busbw / algbw is %.5g for %s, %s; %s says %d ranks (factor %.5g)",
+                                 (all.low + all.high) / 2, gl_collective_name(e->collective),
+                                 implied, source, ranks, gl_bus_factor(e->collective, ranks));
 }
 
 /* How a row's ratio stands to the factor of a number of ranks. */
@@ -279,8 +279,9 @@ static bool check_factor(gl_evaluation *e, int ranks, const char *source)
         if (judge_ratio(e, i, factor) == FAR_OFF)
             e->use[i] = false;
     if (counts[FAR_OFF] > 0)
-        gl_evaluation__warn(e, "%zu of %zu values left out: busbw / algbw is not the factor of %d "
-                               "ranks",
+        gl_evaluation__warn(e,
+                            "%zu of %zu values left out: busbw / algbw is not the factor of %d "
+                            "ranks",
                             counts[FAR_OFF], known, ranks);
     return true;
 }
@@ -434,9 +435,10 @@ static bool settle_nodes(gl_evaluation *e, int hosts, int *nodes)
     bool shared_name = repeats_devices(e);
     *nodes = hosts;
     if (shared_name && logged <= hosts && wanted <= hosts)
-        return gl_evaluation__refuse(e, 0, "ranks of one host name share a PCI bus id: several "
-                                           "machines (or containers) have the same name; give "
-                                           "--nodes");
+        return gl_evaluation__refuse(e, 0,
+                                     "ranks of one host name share a PCI bus id: several "
+                                     "machines (or containers) have the same name; give "
+                                     "--nodes");
     if (shared_name) {
         *nodes = wanted > 0 ? wanted : logged;
         gl_evaluation__warn(e, "%d nodes share %d host name%s", *nodes, hosts,
