@@ -42,9 +42,8 @@ static inline char *read_fixture(const char *name)
 
 static const gl_import_options nothing_said = {.recorded_at = "2026-11-30T03:00:00Z"};
 
-static inline bool import_text(const char *text, const char *path,
-                               const gl_import_options *options, gl_import_result *result,
-                               gl_error *err)
+static inline bool import_text(const char *text, const char *path, const gl_import_options *options,
+                               gl_import_result *result, gl_error *err)
 {
     FILE *stream = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
     assert_non_null(stream);

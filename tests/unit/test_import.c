@@ -51,9 +51,9 @@ static void test_overlap_rates(void **state)
     (void)state;
     gl_import_result result;
     gl_error err;
-    const char *text = gl_arena_printf(
-        arena, "\xef\xbb\xbf%s%s", overlap_header,
-        "nvlink,all_reduce,67108864,8192,8192,8192,18.7e-3,1.35e-3,19.55e-3\n");
+    const char *text =
+        gl_arena_printf(arena, "\xef\xbb\xbf%s%s", overlap_header,
+                        "nvlink,all_reduce,67108864,8192,8192,8192,18.7e-3,1.35e-3,19.55e-3\n");
     assert_true(import_text(text, "o.csv", &nothing_said, &result, &err));
     assert_int_equal(result.runs[0].overlap_count, 1);
     assert_int_equal(result.runs[0].overlap[0].transport, GL_TRANSPORT_NVLINK);
@@ -90,8 +90,8 @@ static void test_bad_rates(void **state)
     }
     gl_import_result result;
     gl_error err;
-    const char *text = gl_arena_printf(arena, "%sgemm,bf16,1,1,1,1,1\ngemm,bf16,1,1,1,x,1\n",
-                                       compute_header);
+    const char *text =
+        gl_arena_printf(arena, "%sgemm,bf16,1,1,1,1,1\ngemm,bf16,1,1,1,x,1\n", compute_header);
     assert_false(import_text(text, "rates.csv", &nothing_said, &result, &err));
     assert_int_equal(err.line, 3);
     assert_string_equal(err.path, "time_s");
@@ -156,8 +156,7 @@ static size_t count_runs(const char *path, size_t *curves)
     gl_store *store;
     gl_catalog catalog;
     gl_error err;
-    if (!gl_store_open(path, &store, &err) ||
-        !gl_store_read_catalog(store, arena, &catalog, &err))
+    if (!gl_store_open(path, &store, &err) || !gl_store_read_catalog(store, arena, &catalog, &err))
         fail_msg("%s", err.message);
     gl_store_close(store);
     *curves = catalog.curve_count;
@@ -196,10 +195,11 @@ static void test_same_file_twice(void **state)
 /* Every fixture that is taken can be written and read again. */
 static void test_all_fixtures_go_through_the_store(void **state)
 {
-    static const char *const names[] = {
-        "types_all_reduce.txt", "json_periter.json",   "debug_all_reduce_g2.txt",
-        "debug_sock.txt",       "made_several.txt",    "made_aborted_rows.txt",
-        "made_failed_check.txt", "made_v1_all_reduce.txt", "made_split.txt", "made_cycles.txt"};
+    static const char *const names[] = {"types_all_reduce.txt",    "json_periter.json",
+                                        "debug_all_reduce_g2.txt", "debug_sock.txt",
+                                        "made_several.txt",        "made_aborted_rows.txt",
+                                        "made_failed_check.txt",   "made_v1_all_reduce.txt",
+                                        "made_split.txt",          "made_cycles.txt"};
     (void)state;
     const char *db = path_of("all.db");
     size_t curves;
@@ -280,16 +280,11 @@ static void test_curve_stats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_compute_rates),
-        TEST(test_overlap_rates),
-        TEST(test_bad_rates),
-        TEST(test_files_that_are_none),
-        TEST(test_long_lines),
-        TEST(test_too_many_runs),
-        TEST(test_same_file_twice),
-        TEST(test_all_fixtures_go_through_the_store),
-        TEST(test_merge),
-        TEST(test_curve_stats),
+        TEST(test_compute_rates),   TEST(test_overlap_rates),
+        TEST(test_bad_rates),       TEST(test_files_that_are_none),
+        TEST(test_long_lines),      TEST(test_too_many_runs),
+        TEST(test_same_file_twice), TEST(test_all_fixtures_go_through_the_store),
+        TEST(test_merge),           TEST(test_curve_stats),
     };
     if (mkdtemp(folder) == NULL)
         return 1;

@@ -99,8 +99,10 @@ static void test_odd_values(void **state)
     char *odd = replace(text, "\"time\":13.73535", "\"time\":\"nan\"");
     assert_true(import_text(odd, "x", &nothing_said, &result, &err));
     assert_int_equal(result.runs[0].curves[1].sample_count, 9);
-    odd = replace(text, "\"in_place\":{\"time\":15.7277,\"alg_bw\":0.065108,\"bus_bw\":0.032554,"
-                        "\"nwrong\":null}", "\"in_place\":null");
+    odd = replace(text,
+                  "\"in_place\":{\"time\":15.7277,\"alg_bw\":0.065108,\"bus_bw\":0.032554,"
+                  "\"nwrong\":null}",
+                  "\"in_place\":null");
     assert_true(import_text(odd, "x", &nothing_said, &result, &err));
     assert_int_equal(result.runs[0].curve_count, 2);
     assert_true(has_warning(&result.runs[0], "rows are missing"));

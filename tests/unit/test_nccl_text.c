@@ -11,7 +11,7 @@ typedef struct expectation {
     const char *file;
     gl_collective collective;
     int ranks, nodes, ranks_per_node, groups;
-    size_t curves, samples; /* of the first curve */
+    size_t curves, samples;    /* of the first curve */
     double size_bytes, time_s; /* of one of its samples */
     const char *redop;
     int root;
@@ -170,8 +170,8 @@ static gl_digest curves_digest(const gl_import_result *result)
     return digest;
 }
 
-/* Puts `prefix` before and `suffix` behind each line; '%' in the prefix becomes a digit that changes
- * from line to line. */
+/* Puts `prefix` before and `suffix` behind each line; '%' in the prefix becomes a digit that
+ * changes from line to line. */
 static char *wrap(const char *text, const char *prefix, const char *suffix)
 {
     size_t lines = 1;
@@ -222,10 +222,10 @@ static const struct {
 static void test_prefixes_change_nothing(void **state)
 {
     static const char *const files[] = {
-        "check_all_reduce.txt",     "nvl_broadcast_g2.txt",     "periter_all_gather.txt",
-        "stamp_all_reduce.txt",     "made_v20_alltoall.txt",    "made_v1_all_reduce.txt",
-        "made_v213_alltoall.txt",   "made_two_nodes.txt",       "made_several.txt",
-        "tuning_all_reduce.txt",    "debug_all_reduce_g2.txt",  "debug_sock.txt",
+        "check_all_reduce.txt",   "nvl_broadcast_g2.txt",    "periter_all_gather.txt",
+        "stamp_all_reduce.txt",   "made_v20_alltoall.txt",   "made_v1_all_reduce.txt",
+        "made_v213_alltoall.txt", "made_two_nodes.txt",      "made_several.txt",
+        "tuning_all_reduce.txt",  "debug_all_reduce_g2.txt", "debug_sock.txt",
         "made_cycles.txt"};
     (void)state;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
@@ -303,8 +303,9 @@ static void test_half_a_row_is_kept_and_flagged(void **state)
 {
     (void)state;
     const char *text = gl_arena_printf(
-        arena, "%s        8192          2048     float     sum      -1    20.00    0.41    0.41"
-               "       0\n",
+        arena,
+        "%s        8192          2048     float     sum      -1    20.00    0.41    0.41"
+        "       0\n",
         read_fixture("made_aborted_rows.txt"));
     gl_import_result result;
     gl_error err;
@@ -495,11 +496,12 @@ static void test_numbers(void **state)
     static const struct {
         const char *text;
         double value, error;
-    } numbers[] = {{"14.08", 14.08, 0.005},  {"12480.8", 12480.8, 0.05}, {"39121", 39121, 0.5},
-                   {"1.7e+07", 1.7e7, 5e5},  {"0", 0, 0.5},              {"0e+00", 0, 0.5},
-                   {"-1", -1, 0.5},          {"5e-07", 5e-7, 5e-8}};
-    static const char *const bad[] = {"", "x", "1.2.3", "0x10", "12:", "1,5", "--", "e5", "1e999",
-                                      "[0]", "02:26:38"};
+    } numbers[] = {{"14.08", 14.08, 0.005}, {"12480.8", 12480.8, 0.05},
+                   {"39121", 39121, 0.5},   {"1.7e+07", 1.7e7, 5e5},
+                   {"0", 0, 0.5},           {"0e+00", 0, 0.5},
+                   {"-1", -1, 0.5},         {"5e-07", 5e-7, 5e-8}};
+    static const char *const bad[] = {"",   "x",  "1.2.3", "0x10", "12:",     "1,5",
+                                      "--", "e5", "1e999", "[0]",  "02:26:38"};
     (void)state;
     gl_printed printed;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -519,13 +521,18 @@ static void test_cleaning(void **state)
 {
     static const struct {
         const char *line, *cleaned;
-    } cases[] = {
-        {"[1,0]<stdout>:a", "a"},          {"# a", "a"},
-        {"x [0000:9d:00] y", "x [0000:9d:00] y"}, {"[0] a", "[0] a"},
-        {"a[1,3]<stderr>:b", "a b"},       {"[prterun-h-1@1,0] a", "a"},
-        {"[a,b] c", "[a,b] c"},            {"\x1b[1;31mred\x1b[0m", "red"},
-        {"[1,", "[1,"},                    {"\x1b", ""},
-        {"\x1b[", ""},                     {"> | # a", "a"}};
+    } cases[] = {{"[1,0]<stdout>:a", "a"},
+                 {"# a", "a"},
+                 {"x [0000:9d:00] y", "x [0000:9d:00] y"},
+                 {"[0] a", "[0] a"},
+                 {"a[1,3]<stderr>:b", "a b"},
+                 {"[prterun-h-1@1,0] a", "a"},
+                 {"[a,b] c", "[a,b] c"},
+                 {"\x1b[1;31mred\x1b[0m", "red"},
+                 {"[1,", "[1,"},
+                 {"\x1b", ""},
+                 {"\x1b[", ""},
+                 {"> | # a", "a"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *line = gl_arena_strdup(arena, cases[i].line);

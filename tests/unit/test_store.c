@@ -82,8 +82,9 @@ static int64_t make_file(void)
         assert_true(gl_store_add_sample(store, curve_id, &some_samples[i], &err));
     const gl_compute_rate rate = {run_id, "gemm", GL_BF16, 8192, 8192, 8192, 1.5e-3, NAN};
     assert_true(gl_store_add_compute(store, &rate, &err));
-    const gl_overlap_rate overlap = {run_id, GL_TRANSPORT_NVLINK, GL_ALL_REDUCE, 67108864, 8192,
-                                     8192,   8192,                18.7e-3,       1.35e-3,  19.55e-3};
+    const gl_overlap_rate overlap = {
+        run_id,  GL_TRANSPORT_NVLINK, GL_ALL_REDUCE, 67108864, 8192, 8192, 8192, 18.7e-3, 1.35e-3,
+        19.55e-3};
     assert_true(gl_store_add_overlap(store, &overlap, &err));
     assert_true(gl_store_add_topology(store, run_id, "nvidia-smi topo -m", "GPU0\tGPU1\n", &err));
     assert_true(gl_store_set_run_state(store, run_id, GL_RUN_COMPLETE, &err));
@@ -150,7 +151,8 @@ static void assert_open_fails(gl_status status, const char *words)
     gl_store *store;
     gl_error err;
     for (int writable = 0; writable < 2; writable++) {
-        if (writable ? gl_store_open_writable(path, &store, &err) : gl_store_open(path, &store, &err))
+        if (writable ? gl_store_open_writable(path, &store, &err)
+                     : gl_store_open(path, &store, &err))
             fail_msg("opened, wanted: %s", words);
         assert_int_equal(err.status, status);
         assert_string_equal(err.file, path);
@@ -363,8 +365,9 @@ static void test_views(void **state)
     assert_close(sqlite3_column_double(statement, 0), 1024 / 1.4e-5, 1e-12);
     assert_close(sqlite3_column_double(statement, 1), 1024 / 1.4e-5 * 2 * 15 / 16, 1e-12);
     sqlite3_finalize(statement);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT points FROM curve_summary", -1, &statement,
-                                        NULL), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db, "SELECT points FROM curve_summary", -1, &statement, NULL),
+        SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
     assert_int_equal(sqlite3_column_int(statement, 0), 3);
     sqlite3_finalize(statement);
@@ -456,7 +459,8 @@ static void test_hot_journal_is_rolled_back(void **state)
                                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
                                   "WHERE i < 3000) INSERT INTO topology (run_id, kind, text) "
                                   "SELECT 1, 'x', printf('%500c', 'x') FROM n; DELETE FROM run",
-                                  NULL, NULL, NULL), SQLITE_OK);
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     snprintf(command, sizeof command, "cp %s %s && cp %s %s-journal", path, saved, journal, saved);
     assert_int_equal(system(command), 0);
     sqlite3_close(db);
@@ -465,8 +469,7 @@ static void test_hot_journal_is_rolled_back(void **state)
     gl_store *store;
     gl_error err;
     gl_catalog catalog;
-    if (!gl_store_open(path, &store, &err) ||
-        !gl_store_read_catalog(store, arena, &catalog, &err))
+    if (!gl_store_open(path, &store, &err) || !gl_store_read_catalog(store, arena, &catalog, &err))
         fail_msg("%s", err.message);
     assert_int_equal(catalog.run_count, 1);
     gl_store_close(store);
