@@ -24,8 +24,8 @@ int gl_calibrate_report(const gl_command *command, const gl_error *err)
     char text[1400];
     fprintf(stderr, "%s: %s\n", GL_CALIBRATE_PROGRAM, gl_error_text(err, text, sizeof text));
     if (err->status == GL_ERROR_USAGE)
-        fprintf(stderr, "Try '%s%s%s --help'.\n", GL_CALIBRATE_PROGRAM,
-                command != NULL ? " " : "", command != NULL ? command->name : "");
+        fprintf(stderr, "Try '%s%s%s --help'.\n", GL_CALIBRATE_PROGRAM, command != NULL ? " " : "",
+                command != NULL ? command->name : "");
     return (int)err->status;
 }
 
@@ -92,7 +92,8 @@ int gl_calibrate_main(int argc, char **argv)
         gl_fail(&err, GL_ERROR_USAGE, "a command is missing: import, show or merge");
         return gl_calibrate_report(NULL, &err);
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        strcmp(argv[1], "help") == 0)
         return print_all(print_program_help, NULL);
     if (strcmp(argv[1], "--version") == 0)
         return print_all(print_version, NULL);

@@ -72,8 +72,9 @@ static bool find_name(const char *option, const char *text, const char *(*name_o
     }
     const char *near = gl_nearest(text, names, (size_t)count);
     return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s%s%s",
-                      gl_printable(text, shown, sizeof shown), near != NULL ? "; did you mean '" : "",
-                      near != NULL ? near : "", near != NULL ? "'?" : "");
+                      gl_printable(text, shown, sizeof shown),
+                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                      near != NULL ? "'?" : "");
 }
 
 static const char *transport_name(int index)
@@ -88,8 +89,8 @@ static const char *collective_name(int index)
 
 static const char *algorithm_name(int index)
 {
-    static const char *const names[] = {"tree", "ring",      "collnet_direct", "collnet_chain",
-                                        "nvls", "nvls_tree", "pat",            "mixed"};
+    static const char *const names[] = {
+        "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "mixed"};
     return names[index];
 }
 
@@ -220,6 +221,7 @@ static bool import_one(work *w, const char *path)
     bool go_on = true;
     gl_arena *arena = gl_arena_create();
     bool ok = gl_import_file(path, w->said, arena, &result, &err);
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
     for (size_t i = 0; i < result.refused_count; i++) {
         char text[1400];
         fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
@@ -228,7 +230,7 @@ static bool import_one(work *w, const char *path)
     if (!ok) {
         w->failed++;
         fail(w, &err);
-    } else if (!store_result(w, path, &result, &err)) {
+    } else if (!store_result(w, name, &result, &err)) {
         fail(w, &err);
         go_on = false;
     }
@@ -278,8 +280,9 @@ const gl_command gl_calibrate_import = {
     .synopsis = "FILE... --db FILE.db [options]",
     .summary = "add output of nccl-tests or rccl-tests (text or -J) to a database; - is standard "
                "input",
-    .examples = "gpulink-calibrate import all_reduce.txt --db lab.db --label \"two H200\"\n"
-                "mpirun ... all_gather_perf -b 8 -e 8G -f 2 | gpulink-calibrate import - --db lab.db",
+    .examples =
+        "gpulink-calibrate import all_reduce.txt --db lab.db --label \"two H200\"\n"
+        "mpirun ... all_gather_perf -b 8 -e 8G -f 2 | gpulink-calibrate import - --db lab.db",
     .options = option_table,
     .minimum_arguments = 1,
     .maximum_arguments = -1,

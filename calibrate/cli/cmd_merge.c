@@ -9,12 +9,12 @@ typedef struct options {
     bool quiet;
 } options;
 
-static const gl_option option_table[] = {
-    {"db", 'd', GL_OPTION_TEXT, "OUT.db", "Database to add to; created if it is not there.",
-     offsetof(options, db), 0, 0, 0, NULL},
-    {"quiet", 'q', GL_OPTION_FLAG, NULL, "Print errors only.", offsetof(options, quiet), 0, 0, 0,
-     NULL},
-    {0}};
+static const gl_option option_table[] = {{"db", 'd', GL_OPTION_TEXT, "OUT.db",
+                                          "Database to add to; created if it is not there.",
+                                          offsetof(options, db), 0, 0, 0, NULL},
+                                         {"quiet", 'q', GL_OPTION_FLAG, NULL, "Print errors only.",
+                                          offsetof(options, quiet), 0, 0, 0, NULL},
+                                         {0}};
 
 static bool merge(const options *o, const gl_texts *files, gl_error *err)
 {

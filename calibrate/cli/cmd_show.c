@@ -42,7 +42,7 @@ static const gl_option option_table[] = {
 
 static const char *state_name(gl_run_state state)
 {
-    return state == GL_RUN_RUNNING ? "running"
+    return state == GL_RUN_RUNNING    ? "running"
            : state == GL_RUN_COMPLETE ? "complete"
                                       : "interrupted";
 }
@@ -78,12 +78,11 @@ static gl_table *run_table(gl_arena *arena, const gl_catalog *catalog)
                                       sizeof run_columns / sizeof *run_columns);
     for (size_t i = 0; i < catalog->run_count; i++) {
         const gl_run *run = &catalog->runs[i];
-        const char *texts[] = {run->label,          run->source,       state_name(run->state),
-                               run->started_at,     run->recorded_at,  run->tool,
-                               run->tool_version,   run->backend,      run->host,
-                               run->gpu,            run->driver_version, run->cuda_version,
-                               run->nccl_version,   run->environment,  run->parameters,
-                               run->warnings};
+        const char *texts[] = {
+            run->label,        run->source,      state_name(run->state), run->started_at,
+            run->recorded_at,  run->tool,        run->tool_version,      run->backend,
+            run->host,         run->gpu,         run->driver_version,    run->cuda_version,
+            run->nccl_version, run->environment, run->parameters,        run->warnings};
         gl_cell *cell = gl_table_add_row(table);
         *cell++ = gl_integer(run->id);
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
@@ -245,9 +244,9 @@ static const gl_column overlap_columns[] = {
 /* Tax: what a second of hidden communication costs all the same. */
 static gl_table *overlap_table(gl_arena *arena, const gl_catalog *catalog)
 {
-    gl_table *table = gl_table_create(arena, "overlap", "Overlap of compute and communication",
-                                      overlap_columns,
-                                      sizeof overlap_columns / sizeof *overlap_columns);
+    gl_table *table =
+        gl_table_create(arena, "overlap", "Overlap of compute and communication", overlap_columns,
+                        sizeof overlap_columns / sizeof *overlap_columns);
     for (size_t i = 0; i < catalog->overlap_count; i++) {
         const gl_overlap_rate *rate = &catalog->overlap[i];
         double longer = fmax(rate->compute_alone_s, rate->communication_alone_s);
@@ -303,13 +302,14 @@ static void collect_warnings(gl_arena *arena, const gl_catalog *catalog, int64_t
     size_t capacity = 0;
     for (size_t i = 0; i < catalog->run_count; i++) {
         const gl_run *run = &catalog->runs[i];
-        for (const char *text = run->warnings; *text != '\0' && (only_run == 0 || only_run == run->id);) {
+        for (const char *text = run->warnings;
+             *text != '\0' && (only_run == 0 || only_run == run->id);) {
             size_t length = strcspn(text, "\n");
             scenario->warnings =
                 gl_arena_grow(arena, scenario->warnings, &capacity, scenario->warning_count + 1,
                               sizeof *scenario->warnings);
-            scenario->warnings[scenario->warning_count++] = gl_arena_printf(
-                arena, "run %lld: %.*s", (long long)run->id, (int)length, text);
+            scenario->warnings[scenario->warning_count++] =
+                gl_arena_printf(arena, "run %lld: %.*s", (long long)run->id, (int)length, text);
             text += length + (text[length] == '\n');
         }
     }
@@ -334,10 +334,11 @@ static bool show_all(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_s
     add_table(scenario, overlap_table(arena, catalog));
     add_table(scenario, topology_table(arena, texts, text_count));
     collect_warnings(arena, catalog, 0, scenario);
-    scenario->headline = gl_arena_printf(arena, "%zu runs, %zu curves, %zu compute rates, %zu "
-                                                "overlap rates", catalog->run_count,
-                                         catalog->curve_count, catalog->compute_count,
-                                         catalog->overlap_count);
+    scenario->headline = gl_arena_printf(arena,
+                                         "%zu runs, %zu curves, %zu compute rates, %zu "
+                                         "overlap rates",
+                                         catalog->run_count, catalog->curve_count,
+                                         catalog->compute_count, catalog->overlap_count);
     return true;
 }
 
@@ -409,9 +410,8 @@ static bool show(const char *path, const options *o, gl_arena *arena, gl_error *
     if (!gl_store_open(path, &store, err))
         return false;
     bool ok = gl_store_read_catalog(store, arena, &catalog, err) &&
-              (o->curve > 0
-                   ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
-                   : show_all(store, arena, &catalog, &scenario, err));
+              (o->curve > 0 ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
+                            : show_all(store, arena, &catalog, &scenario, err));
     gl_store_close(store);
     return ok && render(&scenario, o, err);
 }

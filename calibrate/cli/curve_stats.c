@@ -52,8 +52,8 @@ static double half_bandwidth_size(const gl_curve *curve, double half)
         const gl_sample *low = &curve->samples[i - 1], *high = &curve->samples[i];
         double below = gl_curve_busbw(curve, low), above = gl_curve_busbw(curve, high);
         if (below < half && above >= half)
-            return low->size_bytes * pow(high->size_bytes / low->size_bytes,
-                                         log(half / below) / log(above / below));
+            return low->size_bytes *
+                   pow(high->size_bytes / low->size_bytes, log(half / below) / log(above / below));
     }
     return NAN;
 }
@@ -67,8 +67,8 @@ static double leave_one_out(const gl_curve *curve)
         return NAN;
     for (size_t i = 1; i + 1 < curve->sample_count; i++) {
         const gl_sample *s = &curve->samples[i];
-        double part = log(s->size_bytes / s[-1].size_bytes) /
-                      log(s[1].size_bytes / s[-1].size_bytes);
+        double part =
+            log(s->size_bytes / s[-1].size_bytes) / log(s[1].size_bytes / s[-1].size_bytes);
         double guess = s[-1].time_median_s * pow(s[1].time_median_s / s[-1].time_median_s, part);
         errors[i - 1] = fabs(guess / s->time_median_s - 1);
     }

@@ -6,16 +6,16 @@
 #include "common/calibration.h"
 
 typedef struct gl_curve_stats {
-    double latency_floor_s;               /* shortest time of any size */
-    double plateau_busbw_bytes_per_s;     /* median of the three largest sizes */
+    double latency_floor_s;           /* shortest time of any size */
+    double plateau_busbw_bytes_per_s; /* median of the three largest sizes */
     double peak_busbw_bytes_per_s;
-    double half_bandwidth_size_bytes;     /* where busbw first passes half of the plateau; NaN when
-                                             the smallest size is above it */
-    double loo_median;                    /* median relative error of each inner sample's time, read
-                                             off the line (log-log) between its neighbours; NaN
-                                             with fewer than three samples */
-    size_t dips;                          /* see gl_curve_is_dip */
-    double wrong;                         /* wrong elements of all sizes; NaN when not checked */
+    double half_bandwidth_size_bytes; /* where busbw first passes half of the plateau; NaN when
+                                         the smallest size is above it */
+    double loo_median;                /* median relative error of each inner sample's time, read
+                                         off the line (log-log) between its neighbours; NaN
+                                         with fewer than three samples */
+    size_t dips;                      /* see gl_curve_is_dip */
+    double wrong;                     /* wrong elements of all sizes; NaN when not checked */
 } gl_curve_stats;
 
 /* The samples must be loaded. */

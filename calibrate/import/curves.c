@@ -38,8 +38,8 @@ static group *find_group(gl_evaluation *e, grouping *all, const gl_parsed_row *r
     }
     if (all->count == KEYS_MAX)
         return NULL;
-    all->groups = gl_arena_grow(e->arena, all->groups, &all->capacity, all->count + 1,
-                                sizeof *all->groups);
+    all->groups =
+        gl_arena_grow(e->arena, all->groups, &all->capacity, all->count + 1, sizeof *all->groups);
     all->last = all->count++;
     all->groups[all->last] = (group){.first = row};
     return &all->groups[all->last];
@@ -197,8 +197,9 @@ static void check_warmup(gl_evaluation *e, const gl_curve *curve)
 {
     const gl_sample *s = curve->samples;
     if (curve->sample_count >= 2 && s[0].time_median_s > 3 * s[1].time_median_s)
-        gl_evaluation__warn(e, "the first size (%.0f bytes, %s) took %.1f times as long as the "
-                               "second: it was not warmed up",
+        gl_evaluation__warn(e,
+                            "the first size (%.0f bytes, %s) took %.1f times as long as the "
+                            "second: it was not warmed up",
                             s[0].size_bytes, curve->in_place ? "in place" : "out of place",
                             s[0].time_median_s / s[1].time_median_s);
 }
@@ -228,7 +229,8 @@ bool gl_evaluation__curves(gl_evaluation *e, gl_import_run *run)
         if (g == NULL)
             return gl_evaluation__refuse(e, e->parsed->rows[i].line,
                                          "one run with more than %d combinations of type, "
-                                         "operation and root", KEYS_MAX);
+                                         "operation and root",
+                                         KEYS_MAX);
         g->rows = gl_arena_grow(e->arena, g->rows, &g->capacity, g->count + 1, sizeof *g->rows);
         g->rows[g->count++] = i;
     }

@@ -42,11 +42,11 @@ void gl_digest_begin(gl_digest *digest)
 
 void gl_digest_run(gl_digest *digest, const gl_run *run)
 {
-    const char *texts[] = {run->started_at, run->tool,         run->tool_version,
-                           run->backend,    run->host,         run->gpu,
+    const char *texts[] = {run->started_at,     run->tool,         run->tool_version,
+                           run->backend,        run->host,         run->gpu,
                            run->driver_version, run->cuda_version, run->nccl_version,
-                           run->environment, run->source,      run->label,
-                           run->parameters, run->warnings};
+                           run->environment,    run->source,       run->label,
+                           run->parameters,     run->warnings};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         add_text(digest, texts[i]);
     add_integer(digest, run->state);

@@ -34,7 +34,7 @@ void gl_evaluation__warn(gl_evaluation *e, const char *format, ...)
 
 double gl_evaluation__time(const gl_evaluation *e, const gl_parsed_row *row)
 {
-    return row->time.value * e->time_scale;
+    return e->time_scale == 1 ? row->time.value : gl_parsed_scale(row->time.value, e->time_scale);
 }
 
 const char *gl_evaluate_source(const char *path)
@@ -68,17 +68,14 @@ static bool check_kind(gl_evaluation *e)
         return gl_evaluation__refuse(e, 0, "INCOMPLETE: the run has no complete row");
     if (run->cpu_time)
         return gl_evaluation__refuse(
-            e, 0, "the times are CPU times (-C 1), which do not say how long the communication "
-                  "took; measure again without -C");
-    if (is_one_rank(run) && run->rank_zero_count > 1)
-        return gl_evaluation__refuse(
-            e, 0, "%d processes ran alone, each as rank 0 (busbw is 0): the binary was built "
-                  "without MPI; rebuild nccl-tests with MPI=1",
-            run->rank_zero_count);
+            e, 0,
+            "the times are CPU times (-C 1), which do not say how long the communication "
+            "took; measure again without -C");
     if (is_one_rank(run))
         return gl_evaluation__refuse(
-            e, 0, "one rank alone (busbw is 0): nothing was communicated; if it was started by "
-                  "mpirun or srun, rebuild nccl-tests with MPI=1");
+            e, 0,
+            "one rank alone (busbw is 0): nothing was communicated; if it was started by "
+            "mpirun or srun, rebuild nccl-tests with MPI=1");
     return true;
 }
 
@@ -90,7 +87,8 @@ static bool row_agrees(const gl_parsed_row *row, double scale)
     double time = row->time.value * scale, time_error = row->time.error * scale;
     if (!(time > time_error) || !isfinite(row->algbw.value))
         return false;
-    double low = row->size_bytes / (time + time_error), high = row->size_bytes / (time - time_error);
+    double low = row->size_bytes / (time + time_error),
+           high = row->size_bytes / (time - time_error);
     double slack = row->algbw.error * 1.01 + 0.002 * row->algbw.value;
     return row->algbw.value >= low - slack && row->algbw.value <= high + slack;
 }
@@ -171,8 +169,7 @@ static void check_average(gl_evaluation *e)
         gl_evaluation__warn(e,
                             "rows are missing or changed: the %zu bus bandwidths average %.6g "
                             "GB/s, the \"Avg bus bandwidth\" line says %.6g GB/s",
-                            run->busbw_count, mean / GL_GIGA,
-                            run->average_busbw.value / GL_GIGA);
+                            run->busbw_count, mean / GL_GIGA, run->average_busbw.value / GL_GIGA);
 }
 
 static void check_results(gl_evaluation *e)
@@ -232,8 +229,10 @@ static const char *parameters_text(const gl_evaluation *e)
     const struct {
         const char *name;
         int value;
-    } items[] = {{"iters", run->iterations},   {"warmup", run->warmup},
-                 {"agg iters", run->aggregated}, {"validation", run->validation},
+    } items[] = {{"iters", run->iterations},
+                 {"warmup", run->warmup},
+                 {"agg iters", run->aggregated},
+                 {"validation", run->validation},
                  {"graph", run->graph}};
     char text[256] = "";
     for (size_t i = 0; i < sizeof items / sizeof *items; i++)
@@ -252,8 +251,8 @@ static const char *gpu_name(gl_evaluation *e)
         return e->options->gpu;
     for (size_t i = 1; i < run->device_count; i++) {
         if (strcmp(run->devices[i].gpu, run->devices[0].gpu) != 0) {
-            gl_evaluation__warn(e, "the ranks have different GPUs: %s and %s",
-                                run->devices[0].gpu, run->devices[i].gpu);
+            gl_evaluation__warn(e, "the ranks have different GPUs: %s and %s", run->devices[0].gpu,
+                                run->devices[i].gpu);
             break;
         }
     }
@@ -286,9 +285,8 @@ static void fill_run(gl_evaluation *e, gl_run *run)
                     .backend = parsed->backend,
                     .driver_version = "",
                     .cuda_version = parsed->log.cuda_version};
-    run->host = e->options->keep_host && parsed->host_count > 0
-                    ? limited(e->arena, parsed->hosts[0])
-                    : "";
+    run->host =
+        e->options->keep_host && parsed->host_count > 0 ? limited(e->arena, parsed->hosts[0]) : "";
     run->gpu = limited(e->arena, gpu_name(e));
     run->nccl_version = nccl_version(e);
     run->environment = environment_text(e);
@@ -296,10 +294,9 @@ static void fill_run(gl_evaluation *e, gl_run *run)
     run->label = limited(e->arena, e->options->label);
     run->parameters = parameters_text(e);
     /* A footer means that the table is whole, even if a launcher complained afterwards. */
-    run->state = parsed->average_count > 0 && parsed->failure == NULL ? GL_RUN_COMPLETE
-                                                                      : GL_RUN_INTERRUPTED;
-    run->warnings =
-        join_lines(e->arena, (const char *const *)e->warnings, e->warning_count);
+    run->state =
+        parsed->average_count > 0 && parsed->failure == NULL ? GL_RUN_COMPLETE : GL_RUN_INTERRUPTED;
+    run->warnings = join_lines(e->arena, (const char *const *)e->warnings, e->warning_count);
 }
 
 bool gl_evaluate_run(const gl_parsed_run *parsed, const char *path,

@@ -13,9 +13,9 @@
 /* What the user says about a file. It completes what the file says and never overrules it, but for
  * the name of the GPU. */
 typedef struct gl_import_options {
-    const char *label, *gpu;           /* NULL = not said */
-    const char *algorithm, *protocol;  /* NULL = not said */
-    int nodes, ranks;                  /* 0 = not said */
+    const char *label, *gpu;          /* NULL = not said */
+    const char *algorithm, *protocol; /* NULL = not said */
+    int nodes, ranks;                 /* 0 = not said */
     bool has_transport, has_collective;
     gl_transport transport;
     gl_collective collective;

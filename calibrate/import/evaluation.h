@@ -11,7 +11,7 @@ typedef struct gl_evaluation {
     const char *path;
     gl_arena *arena;
     gl_error *err;
-    bool *use; /* for each parsed row: may it become a sample? */
+    bool *use;         /* for each parsed row: may it become a sample? */
     double time_scale; /* 1000 for 1.x, which prints milliseconds where others print µs */
     gl_collective collective;
     gl_placement placement;

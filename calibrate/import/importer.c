@@ -42,8 +42,8 @@ static bool looks_binary(const char *text, size_t length)
     if (length >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe))
         return true; /* UTF-16, from a Windows editor */
     for (size_t i = 0; i < length; i++)
-        odd += text[i] == '\0' || ((unsigned char)text[i] < 32 &&
-                                   strchr("\t\n\r\f\b\x1b", text[i]) == NULL);
+        odd += text[i] == '\0' ||
+               ((unsigned char)text[i] < 32 && strchr("\t\n\r\f\b\x1b", text[i]) == NULL);
     return odd * 20 > length;
 }
 
@@ -65,8 +65,8 @@ static char *read_all(import *in, size_t *length)
     while (text != NULL && (piece = gl_line_reader_peek(in->reader, &part), part > 0)) {
         if (*length + part > capacity) {
             capacity = 2 * (*length + part);
-            char *larger = capacity <= 2 * (size_t)GL_JSON_BYTES_MAX ? realloc(text, capacity)
-                                                                      : NULL;
+            char *larger =
+                capacity <= 2 * (size_t)GL_JSON_BYTES_MAX ? realloc(text, capacity) : NULL;
             if (larger == NULL)
                 free(text);
             text = larger;
@@ -111,13 +111,16 @@ static bool parse_text(import *in, gl_parsed_file *file)
 
 /* ---- what is said about a whole file ---- */
 
-/* Several processes that each printed a run of their own: ranks are listed again and again before
- * any row, and afterwards as many tables follow, mixed into each other. */
+/* Several processes that each printed a run of their own, mixed into each other: rank 0 is listed
+ * twice in what looks like one run, or ranks are listed again and again before any row, and
+ * afterwards as many tables follow. */
 static bool is_interleaved(const gl_parsed_file *file)
 {
     size_t empty = 0, averages = 0;
     for (size_t i = 0; i < file->run_count; i++) {
         const gl_parsed_run *run = file->runs[i];
+        if (run->rank_zero_count > 1)
+            return true;
         empty += run->device_count > 0 && run->row_count == 0 && run->failure == NULL;
         averages += (size_t)run->average_count;
     }
@@ -142,10 +145,11 @@ static bool check_file(import *in, const gl_parsed_file *file)
 {
     char message[200];
     if (file->row_count > 0 && file->rank_zero_count > 1 && all_alone(file)) {
-        snprintf(message, sizeof message,
-                 "%d processes ran alone, each as rank 0 (busbw is 0): the binary was built without "
-                 "MPI; rebuild nccl-tests with MPI=1",
-                 file->rank_zero_count);
+        snprintf(
+            message, sizeof message,
+            "%d processes ran alone, each as rank 0 (busbw is 0): the binary was built without "
+            "MPI; rebuild nccl-tests with MPI=1",
+            file->rank_zero_count);
         return refuse_file(in, file->runs[0]->line, message);
     }
     if (is_interleaved(file))
@@ -208,10 +212,11 @@ static bool import_rates(import *in, gl_import_result *result)
                         .label = o->label,
                         .parameters = "imported rates",
                         .state = GL_RUN_COMPLETE};
-    const char **texts[] = {&run->run.started_at,     &run->run.tool_version, &run->run.backend,
-                            &run->run.host,           &run->run.gpu,          &run->run.driver_version,
-                            &run->run.cuda_version,   &run->run.nccl_version, &run->run.environment,
-                            &run->run.label,          &run->run.warnings};
+    const char **texts[] = {
+        &run->run.started_at,   &run->run.tool_version, &run->run.backend,
+        &run->run.host,         &run->run.gpu,          &run->run.driver_version,
+        &run->run.cuda_version, &run->run.nccl_version, &run->run.environment,
+        &run->run.label,        &run->run.warnings};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] == NULL)
             *texts[i] = "";
@@ -244,8 +249,7 @@ bool gl_import_stream(FILE *stream, const char *path, const gl_import_options *o
                       gl_arena *arena, gl_import_result *result, gl_error *err)
 {
     gl_line_reader *reader = GL_ARENA_NEW(arena, gl_line_reader, 1);
-    import in = {
-        .reader = reader, .path = path, .options = options, .arena = arena, .err = err};
+import in = {.reader = reader, .path = path, .options = options, .arena = arena, .err = err };
     gl_import_result read = {0};
     gl_line_reader_begin(reader, stream);
     bool ok = import_start(&in, &read);

@@ -59,7 +59,8 @@ char *gl_line_reader_next(gl_line_reader *reader, size_t *length)
         return NULL;
     reader->number++;
     reader->cut += !whole;
-    for (char *zero = reader->line; (zero = memchr(zero, '\0', used - (size_t)(zero - reader->line)));)
+    for (char *zero = reader->line;
+         (zero = memchr(zero, '\0', used - (size_t)(zero - reader->line)));)
         *zero = ' ';
     reader->line[used] = '\0';
     *length = used;

@@ -13,8 +13,8 @@ enum { GL_LINE_MAX = 64 * 1024 };
 
 typedef struct gl_line_reader {
     FILE *stream;
-    int number;      /* of the line that was read last, from 1 */
-    int cut;         /* lines that were longer than GL_LINE_MAX: their rest was skipped */
+    int number; /* of the line that was read last, from 1 */
+    int cut;    /* lines that were longer than GL_LINE_MAX: their rest was skipped */
     size_t start, end;
     bool finished, failed;
     char line[GL_LINE_MAX + 1];

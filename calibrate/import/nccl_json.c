@@ -114,10 +114,15 @@ static const char *printable_copy(gl_arena *arena, const char *text)
     return gl_arena_strdup(arena, gl_printable(text, buffer, sizeof buffer));
 }
 
-/* Bandwidths have six decimals of a GB/s, times five of a µs. */
-static gl_printed scaled(double value, double unit, double decimals)
+/* Times have five decimals of a µs, bandwidths six of a GB/s. */
+static gl_printed time_of_us(double value)
 {
-    return (gl_printed){value * unit, (decimals + fabs(value) * 1e-6) * unit};
+    return (gl_printed){gl_parsed_scale(value, 1e-6), (5e-6 + fabs(value) * 1e-6) * 1e-6};
+}
+
+static gl_printed bandwidth_of_gb(double value)
+{
+    return (gl_printed){value * GL_GIGA, (5e-7 + fabs(value) * 1e-6) * GL_GIGA};
 }
 
 /* ---- parts of the document ---- */
@@ -167,11 +172,14 @@ static bool read_devices(gl_parsed_file *file, gl_parsed_run *run, const json_t 
     json_t *item;
     json_array_foreach(devices, index, item)
     {
-        gl_parsed_device device = {.rank = member_int(item, "rank"),
-                                   .group = member_int(item, "group"),
-                                   .device = member_int(item, "device"),
-                                   .gpu = printable_copy(file->arena,
-                                                         member_text(item, "device_info"))};
+        gl_parsed_device device = {
+            .rank = member_int(item, "rank"),
+            .group = member_int(item, "group"),
+            .device = member_int(item, "device"),
+            .gpu = printable_copy(file->arena, member_text(item, "device_info"))};
+        const char *bus = member_text(item, "device_hex");
+        if (bus[0] != '\0')
+            device.bus = gl_parsed_hash(bus, strlen(bus));
         if (device.group < 0)
             device.group = 0;
         if (!gl_parsed_add_device(file, run, &device, member_text(item, "hostname"), err))
@@ -229,9 +237,9 @@ static double fifth_percentile(const json_t *times)
 
 static void read_per_iteration(const json_t *report, gl_parsed_row *row)
 {
-    row->min_s = member_real(report, "min_us") * GL_MICROSECOND;
-    row->p95_s = member_real(report, "p95_us") * GL_MICROSECOND;
-    row->p05_s = fifth_percentile(json_object_get(report, "times_us")) * GL_MICROSECOND;
+    row->min_s = gl_parsed_scale(member_real(report, "min_us"), 1e-6);
+    row->p95_s = gl_parsed_scale(member_real(report, "p95_us"), 1e-6);
+    row->p05_s = gl_parsed_scale(fifth_percentile(json_object_get(report, "times_us")), 1e-6);
 }
 
 static bool read_placement(gl_parsed_file *file, gl_parsed_run *run, const json_t *result,
@@ -244,9 +252,9 @@ static bool read_placement(gl_parsed_file *file, gl_parsed_run *run, const json_
     const json_t *time = json_object_get(placement, "time");
     run->cpu_time = run->cpu_time || json_object_get(placement, "cpu_time") != NULL;
     row.in_place = in_place;
-    row.time = scaled(real_of(time), GL_MICROSECOND, 5e-6);
-    row.algbw = scaled(member_real(placement, "alg_bw"), GL_GIGA, 5e-7);
-    row.busbw = scaled(member_real(placement, "bus_bw"), GL_GIGA, 5e-7);
+    row.time = time_of_us(real_of(time));
+    row.algbw = bandwidth_of_gb(member_real(placement, "alg_bw"));
+    row.busbw = bandwidth_of_gb(member_real(placement, "bus_bw"));
     row.wrong = member_real(placement, "nwrong");
     row.min_s = row.p05_s = row.p95_s = NAN;
     read_per_iteration(
@@ -293,7 +301,7 @@ static void read_footer(gl_parsed_file *file, gl_parsed_run *run, const json_t *
     run->out_of_bounds = member_real(bounds, "count");
     run->check_failed = strcmp(member_text(bounds, "okay"), "false") == 0;
     if (json_is_object(average)) {
-        run->average_busbw = scaled(member_real(average, "bandwidth"), GL_GIGA, 5e-7);
+        run->average_busbw = bandwidth_of_gb(member_real(average, "bandwidth"));
         run->average_count = 1;
         run->min_bw_failed = strcmp(member_text(average, "okay"), "false") == 0;
     }
@@ -353,8 +361,8 @@ bool gl_nccl_json_parse(const char *text, size_t length, const char *path, gl_pa
         return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "this is no JSON document: %s",
                           error.text);
     bool ok;
-    if (!json_is_object(root) || (json_object_get(root, "results") == NULL &&
-                                  json_object_get(root, "config") == NULL))
+    if (!json_is_object(root) ||
+        (json_object_get(root, "results") == NULL && json_object_get(root, "config") == NULL))
         ok = gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path, .line = 1, .column = 1}, NULL,
                         "this JSON document is not one of nccl-tests (-J): it has no \"config\" "
                         "and no \"results\"");

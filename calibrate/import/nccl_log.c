@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* Order of NCCL's own numbers, which logs before 2.24 print instead of names. */
-static const char *const algorithms[] = {"tree", "ring",      "collnet_direct", "collnet_chain",
-                                         "nvls", "nvls_tree", "pat"};
+static const char *const algorithms[] = {
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
 static const char *const protocols[] = {"ll", "ll128", "simple"};
 
 enum {
@@ -97,7 +97,7 @@ static size_t without_timestamp(const char *line, size_t head)
     while (open > 0 && line[open] != '[')
         open--;
     return line[open] == '[' && isdigit((unsigned char)line[open + 1]) && end - open > 8 ? open
-                                                                                          : head;
+                                                                                         : head;
 }
 
 bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, const char **host,
@@ -118,9 +118,8 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
     size_t length = host_part(line + token, at - token);
     if (length == 0)
         return false;
-    size_t blank_head = skip_blanks_back(line, token);
-    size_t glued = glued_length(log, line + token, length,
-                                blank_head > 0 || token > 0 || value_length(line + token, 1) > 0);
+    bool after_row = skip_blanks_back(line, token) > 0;
+    size_t glued = glued_length(log, line + token, length, after_row);
     *head = without_timestamp(line, token + glued);
     *host = line + token + glued;
     *host_length = length - glued;

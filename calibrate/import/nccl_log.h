@@ -38,7 +38,7 @@ typedef struct gl_nccl_log {
     const char *network;         /* "Using network NAME"; "" unknown */
     uint64_t ib_nics, roce_nics; /* by index in the "Using" list */
     uint32_t algorithms[GL_COLLECTIVE_COUNT + 1], protocols[GL_COLLECTIVE_COUNT + 1];
-                                 /* the last is for lines that name no collective */
+    /* the last is for lines that name no collective */
     gl_log_host hosts[GL_LOG_HOSTS_MAX];
     size_t host_count;
     const char *environment[GL_LOG_ENVIRONMENT_MAX]; /* NAME=value, in order of appearance */

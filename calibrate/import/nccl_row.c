@@ -20,8 +20,8 @@ static bool is_digits(const char *text, size_t length)
 static const char *type_name(const char *text, size_t length)
 {
     static const char *const names[] = {
-        "float",    "bfloat16", "half",     "double",   "int8",   "uint8",  "int32", "uint32",
-        "int64",    "uint64",   "f8e4m3",   "f8e5m2",   "fp8_e4m3", "fp8_e5m2", "int", "char"};
+        "float", "bfloat16", "half",   "double", "int8",     "uint8",    "int32", "uint32",
+        "int64", "uint64",   "f8e4m3", "f8e5m2", "fp8_e4m3", "fp8_e5m2", "int",   "char"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && memcmp(text, names[i], length) == 0)
             return names[i];
@@ -81,8 +81,8 @@ bool gl_printed_read(const char *text, size_t length, gl_printed *printed)
 
 void gl_layout_default(gl_layout *layout)
 {
-    *layout = (gl_layout){.columns = {GL_COL_TIME, GL_COL_ALGBW, GL_COL_BUSBW, GL_COL_WRONG},
-                          .count = 4};
+    *layout =
+        (gl_layout){.columns = {GL_COL_TIME, GL_COL_ALGBW, GL_COL_BUSBW, GL_COL_WRONG}, .count = 4};
 }
 
 static bool column_kind(const gl_words *words, size_t index, gl_column_kind *kind)
@@ -90,12 +90,10 @@ static bool column_kind(const gl_words *words, size_t index, gl_column_kind *kin
     static const struct {
         const char *word;
         gl_column_kind kind;
-    } columns[] = {{"time", GL_COL_TIME},      {"cputime", GL_COL_TIME},
-                   {"algbw", GL_COL_ALGBW},    {"busbw", GL_COL_BUSBW},
-                   {"#wrong", GL_COL_WRONG},   {"wrong", GL_COL_WRONG},
-                   {"error", GL_COL_DEVIATION}, {"res", GL_COL_DEVIATION},
-                   {"i_min", GL_COL_MIN},      {"i_max", GL_COL_OTHER},
-                   {"i_p99", GL_COL_OTHER},    {"i_cv%", GL_COL_OTHER}};
+    } columns[] = {{"time", GL_COL_TIME},       {"cputime", GL_COL_TIME},  {"algbw", GL_COL_ALGBW},
+                   {"busbw", GL_COL_BUSBW},     {"#wrong", GL_COL_WRONG},  {"wrong", GL_COL_WRONG},
+                   {"error", GL_COL_DEVIATION}, {"res", GL_COL_DEVIATION}, {"i_min", GL_COL_MIN},
+                   {"i_max", GL_COL_OTHER},     {"i_p99", GL_COL_OTHER},   {"i_cv%", GL_COL_OTHER}};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         if (gl_word_is(words, index, columns[i].word)) {
             *kind = columns[i].kind;
@@ -166,9 +164,8 @@ static size_t without_timestamp(const gl_words *words, const char **timestamp)
 
 static void per_iteration_layout(gl_layout *layout)
 {
-    static const gl_column_kind columns[] = {GL_COL_TIME, GL_COL_ALGBW, GL_COL_BUSBW,
-                                             GL_COL_WRONG, GL_COL_MIN,  GL_COL_OTHER,
-                                             GL_COL_OTHER, GL_COL_OTHER};
+    static const gl_column_kind columns[] = {GL_COL_TIME, GL_COL_ALGBW, GL_COL_BUSBW, GL_COL_WRONG,
+                                             GL_COL_MIN,  GL_COL_OTHER, GL_COL_OTHER, GL_COL_OTHER};
     memcpy(layout->columns, columns, sizeof columns);
     layout->count = sizeof columns / sizeof *columns;
 }
@@ -242,12 +239,11 @@ bool gl_row_add_values(const gl_words *words, const gl_layout *layout, gl_row_pi
     const char *timestamp;
     size_t end = without_timestamp(words, &timestamp), start = end;
     gl_printed printed;
-    while (start > 0 && gl_printed_read(words->items[start - 1].text,
-                                        words->items[start - 1].length, &printed))
+    while (start > 0 &&
+           gl_printed_read(words->items[start - 1].text, words->items[start - 1].length, &printed))
         start--;
     size_t values = end - start, missing = 2 * layout->count - row->value_count;
-    if ((values != layout->count && values != 2 * layout->count) || values > missing ||
-        words->more)
+    if ((values != layout->count && values != 2 * layout->count) || values > missing || words->more)
         return false;
     row->joined = true;
     return read_values(words, start, end, row);
@@ -268,7 +264,7 @@ bool gl_row_placement(const gl_row_pieces *pieces, const gl_layout *layout, int 
         gl_printed v = pieces->values[first + i];
         switch (layout->columns[i]) {
         case GL_COL_TIME:
-            row->time = (gl_printed){v.value * GL_MICROSECOND, v.error * GL_MICROSECOND};
+            row->time = (gl_printed){gl_parsed_scale(v.value, 1e-6), v.error * 1e-6};
             break;
         case GL_COL_ALGBW:
             row->algbw = (gl_printed){v.value * GL_GIGA, v.error * GL_GIGA};
@@ -280,7 +276,7 @@ bool gl_row_placement(const gl_row_pieces *pieces, const gl_layout *layout, int 
             row->wrong = v.value;
             break;
         case GL_COL_MIN:
-            row->min_s = v.value * GL_MICROSECOND;
+            row->min_s = gl_parsed_scale(v.value, 1e-6);
             break;
         default:
             break;

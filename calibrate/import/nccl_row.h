@@ -35,7 +35,8 @@ bool gl_layout_read(const gl_words *words, gl_layout *layout);
  * printed is the error. */
 bool gl_printed_read(const char *text, size_t length, gl_printed *printed);
 
-/* A row that may still lack values: rows are flushed in pieces (preamble, out of place, in place). */
+/* A row that may still lack values: rows are flushed in pieces (preamble, out of place, in place).
+ */
 typedef struct gl_row_pieces {
     gl_parsed_row row; /* size, count, type, redop, root, line */
     gl_printed values[2 * GL_LAYOUT_MAX];

@@ -152,9 +152,9 @@ static const char *word_after(gl_arena *arena, const char *text, const char *wor
         found++;
     size_t length = strcspn(found, " ");
     char printable[80];
-    return gl_arena_strdup(
-        arena, gl_printable(gl_arena_strndup(arena, found, length < 60 ? length : 60), printable,
-                            sizeof printable));
+    return gl_arena_strdup(arena,
+                           gl_printable(gl_arena_strndup(arena, found, length < 60 ? length : 60),
+                                        printable, sizeof printable));
 }
 
 static void set_tool(gl_parsed_run *run, bool is_rccl)
@@ -215,6 +215,8 @@ static bool read_device(gl_nccl_text *p, const gl_words *words, const char *line
         return false;
     gl_parsed_device found = {.rank = (int)strtol(words->items[at + 1].text, NULL, 10),
                               .device = (int)strtol(words->items[device + 1].text, NULL, 10)};
+    if (words->items[device + 2].text[0] == '[')
+        found.bus = gl_parsed_hash(words->items[device + 2].text, words->items[device + 2].length);
     if (gl_word_is(words, at + 2, "Group"))
         found.group = (int)strtol(words->items[at + 3].text, NULL, 10);
     char host[256], gpu[128], printable[128];
@@ -255,8 +257,7 @@ static bool read_average(gl_nccl_text *p, const char *text)
         return true;
     gl_words_split(colon + 1, strlen(colon + 1), &words);
     gl_printed average;
-    if (words.count == 0 ||
-        !gl_printed_read(words.items[0].text, words.items[0].length, &average))
+    if (words.count == 0 || !gl_printed_read(words.items[0].text, words.items[0].length, &average))
         return true;
     p->run->average_busbw = (gl_printed){average.value * GL_GIGA, average.error * GL_GIGA};
     p->run->average_count++;
@@ -292,9 +293,9 @@ static bool read_failure(gl_nccl_text *p, const char *text)
     for (size_t i = 0; i < words.count && used + 2 < sizeof message; i++) {
         const char *word = words.items[i].text;
         bool is_address = memchr(word, '<', words.items[i].length) != NULL;
-        int wrote = snprintf(message + used, sizeof message - used, "%s%.*s", i > 0 ? " " : "",
-                             is_address ? 9 : (int)words.items[i].length,
-                             is_address ? "(address)" : word);
+        int wrote =
+            snprintf(message + used, sizeof message - used, "%s%.*s", i > 0 ? " " : "",
+                     is_address ? 9 : (int)words.items[i].length, is_address ? "(address)" : word);
         used += (size_t)wrote;
     }
     char printable[300];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Parser of what nccl-tests and rccl-tests print, all layouts from 1.x on, line by line: with the
- * prefixes of launchers and log collectors, torn by NCCL_DEBUG lines, several runs in a row. It only
- * reads; what the runs are worth is judged in evaluate.h.
+ * prefixes of launchers and log collectors, torn by NCCL_DEBUG lines, several runs in a row. It
+ * only reads; what the runs are worth is judged in evaluate.h.
  */
 #ifndef GL_CALIBRATE_NCCL_TEXT_H
 #define GL_CALIBRATE_NCCL_TEXT_H

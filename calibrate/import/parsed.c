@@ -2,6 +2,8 @@
 #include "calibrate/import/parsed.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const gl_printed unknown = {NAN, NAN};
@@ -45,18 +47,28 @@ bool gl_parsed_add_row(gl_parsed_file *file, gl_parsed_run *run, const gl_parsed
     return true;
 }
 
+double gl_parsed_scale(double value, double factor)
+{
+    char text[40];
+    if (!isfinite(value))
+        return value;
+    snprintf(text, sizeof text, "%.15g", value * factor);
+    return strtod(text, NULL);
+}
+
 /* FNV-1a */
-static size_t hash(const char *text)
+uint64_t gl_parsed_hash(const char *text, size_t length)
 {
     uint64_t h = UINT64_C(14695981039346656037);
-    for (; *text != '\0'; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return (size_t)(h ^ h >> 32);
+    for (size_t i = 0; i < length; i++)
+        h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    return h != 0 ? h : 1;
 }
 
 static int *host_slot(gl_parsed_run *run, const char *host)
 {
-    size_t at = hash(host) & (run->host_slots - 1);
+    uint64_t hash = gl_parsed_hash(host, strlen(host));
+    size_t at = (size_t)(hash ^ hash >> 32) & (run->host_slots - 1);
     while (run->host_table[at] >= 0 && strcmp(run->hosts[run->host_table[at]], host) != 0)
         at = (at + 1) & (run->host_slots - 1);
     return &run->host_table[at];
@@ -102,7 +114,7 @@ bool gl_parsed_add_device(gl_parsed_file *file, gl_parsed_run *run, const gl_par
     /* A thousand ranks have one name of a GPU: keep it once. */
     const char *last = run->device_count > 0 ? run->devices[run->device_count - 1].gpu : "";
     added->gpu = strcmp(last, device->gpu) == 0 ? last : gl_arena_strdup(file->arena, device->gpu);
-    if (device->rank == 0) {
+    if (device->rank == 0 && device->group == run->devices[0].group) {
         run->rank_zero_count++;
         file->rank_zero_count++;
     }

@@ -21,7 +21,6 @@ enum {
     GL_PARSED_RANKS_MAX = 200000  /* of a file */
 };
 
-#define GL_MICROSECOND 1e-6
 #define GL_GIGA 1e9
 
 /* A printed number: the true value lies within ± `error` of it. NaN for "N/A" and the like. */
@@ -45,20 +44,22 @@ typedef struct gl_parsed_row {
 
 typedef struct gl_parsed_device {
     int rank, group, device;
-    int host; /* index of the distinct host name */
+    int host;     /* index of the distinct host name */
+    uint64_t bus; /* hash of the PCI bus id as printed; the device number restarts in every process
+                     that sees its own GPU only */
     const char *gpu;
 } gl_parsed_device;
 
 typedef struct gl_parsed_run {
-    int line; /* where it begins */
+    int line;                                  /* where it begins */
     const char *tool, *tool_version, *backend; /* never NULL */
     const char *nccl_version;                  /* of the version line; "" unknown */
     const char *test_name;                     /* "all_reduce_perf"; "" when nothing says it */
     const char *started_at;                    /* "" unknown */
-    unsigned stages;                           /* lines that only occur once a run, see nccl_text.c */
-    int threads, gpus;                         /* per process; 0 unknown */
+    unsigned stages;   /* lines that only occur once a run, see nccl_text.c */
+    int threads, gpus; /* per process; 0 unknown */
     int iterations, warmup, aggregated, validation, graph; /* −1 unknown */
-    const char *averaging; /* "average", …; "" when not stated */
+    const char *averaging;                                 /* "average", …; "" when not stated */
 
     gl_parsed_device *devices;
     size_t device_count, device_capacity;
@@ -67,8 +68,8 @@ typedef struct gl_parsed_run {
     size_t host_capacity;
     int *host_table; /* hash table of indices into hosts, −1 = free; a power of two of slots */
     size_t host_slots;
-    int rank_zero_count;      /* device lines of a rank 0 */
-    bool only_first_device;   /* JSON of a build without MPI lists no more */
+    int rank_zero_count;    /* device lines of a rank 0 */
+    bool only_first_device; /* JSON of a build without MPI lists no more */
 
     gl_parsed_row *rows;
     size_t row_count, row_capacity;
@@ -106,6 +107,13 @@ bool gl_parsed_add_row(gl_parsed_file *file, gl_parsed_run *run, const gl_parsed
 /* Adds a device; `host` is compared with the hosts seen before. */
 bool gl_parsed_add_device(gl_parsed_file *file, gl_parsed_run *run, const gl_parsed_device *device,
                           const char *host, gl_error *err);
+
+/* value × factor as the double nearest to the decimal number (of up to 15 digits) that was printed:
+ * 12.70 µs become 1.27e-05 s and not 1.2699999999999999e-05. */
+double gl_parsed_scale(double value, double factor);
+
+/* Hash of some text, never 0. */
+uint64_t gl_parsed_hash(const char *text, size_t length);
 
 /* Text of an NCCL version code: 22809 is "2.28.9", 2708 is "2.7.8". */
 const char *gl_parsed_nccl_version(gl_arena *arena, long code);

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- collective ---- */
@@ -60,8 +61,7 @@ static unsigned candidates(const gl_evaluation *e, const gl_parsed_row *row)
     bool blank_redop = e->parsed->redop_in_header && row->redop[0] == '\0';
     bool divided = buffers_per_size(row) > 1.5;
     if (reduces)
-        return divided ? bit(GL_REDUCE_SCATTER)
-                       : bit(row->root >= 0 ? GL_REDUCE : GL_ALL_REDUCE);
+        return divided ? bit(GL_REDUCE_SCATTER) : bit(row->root >= 0 ? GL_REDUCE : GL_ALL_REDUCE);
     if (!divided)
         return bit(row->root >= 0 ? GL_BROADCAST : GL_SENDRECV);
     if (row->root >= 0)
@@ -123,8 +123,10 @@ bool gl_evaluation__collective(gl_evaluation *e)
     const char *name = e->parsed->test_name;
     int found = name[0] != '\0' ? by_test_name(name) : NO_COLLECTIVE;
     if (name[0] != '\0' && found == NO_COLLECTIVE)
-        return gl_evaluation__refuse(e, 0, "%.60s is not a test of a collective that curves are "
-                                           "kept for", name);
+        return gl_evaluation__refuse(e, 0,
+                                     "%.60s is not a test of a collective that curves are "
+                                     "kept for",
+                                     name);
     if (found != NO_COLLECTIVE && e->options->has_collective &&
         found != (int)e->options->collective)
         return gl_evaluation__refuse(e, 0, "the file holds %s, --collective says %s",
@@ -136,8 +138,9 @@ bool gl_evaluation__collective(gl_evaluation *e)
         found = narrow(e, candidates(e, largest_row(e)));
     if (found == NO_COLLECTIVE)
         return gl_evaluation__refuse(
-            e, 0, "the text does not say which collective this is (its rows fit several, such as "
-                  "all_gather and alltoall): give --collective");
+            e, 0,
+            "the text does not say which collective this is (its rows fit several, such as "
+            "all_gather and alltoall): give --collective");
     e->collective = (gl_collective)found;
     return true;
 }
@@ -173,19 +176,33 @@ static bool tells_ranks(gl_collective collective)
     return gl_bus_factor(collective, 2) != gl_bus_factor(collective, 4);
 }
 
-/* The whole numbers of ranks that every used row allows. */
-static bool ranks_by_ratio(const gl_evaluation *e, range *ranks)
+/* What all used rows together allow; false when they contradict each other. */
+static bool common_ratio(const gl_evaluation *e, range *all)
 {
-    range all = {0, INFINITY}, ratio;
+    range ratio;
+    *all = (range){0, INFINITY};
     for (size_t i = 0; i < e->parsed->row_count; i++) {
         if (!e->use[i] || !ratio_of(&e->parsed->rows[i], &ratio))
             continue;
-        all.low = fmax(all.low, ratio.low);
-        all.high = fmin(all.high, ratio.high);
+        all->low = fmax(all->low, ratio.low);
+        all->high = fmin(all->high, ratio.high);
     }
-    ranks->low = fmax(1, ceil(ranks_of_ratio(e->collective, all.low) - 1e-9));
-    ranks->high = floor(ranks_of_ratio(e->collective, all.high) + 1e-9);
-    return all.low <= all.high && ranks->low <= ranks->high;
+    return all->low <= all->high;
+}
+
+/* The whole numbers of ranks in a range of ratios, perhaps none. */
+static range whole_ranks(const gl_evaluation *e, const range *ratio)
+{
+    return (range){fmax(1, ceil(ranks_of_ratio(e->collective, ratio->low) - 1e-9)),
+                   floor(ranks_of_ratio(e->collective, ratio->high) + 1e-9)};
+}
+
+static bool ranks_by_ratio(const gl_evaluation *e, range *ranks)
+{
+    range all;
+    bool agree = common_ratio(e, &all);
+    *ranks = whole_ranks(e, &all);
+    return agree && ranks->low <= ranks->high;
 }
 
 /* The used row whose ratio is known best. */
@@ -203,50 +220,69 @@ static const gl_parsed_row *sharpest_row(const gl_evaluation *e, range *ratio)
     return best;
 }
 
-static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
+static void describe_ranks(const gl_evaluation *e, const range *ratio, char *text, size_t size)
 {
-    range ratio;
-    const gl_parsed_row *row = sharpest_row(e, &ratio);
-    double middle = (ratio.low + ratio.high) / 2;
-    char implied[120];
-    double low = ranks_of_ratio(e->collective, ratio.low);
-    double high = ranks_of_ratio(e->collective, ratio.high);
+    range ranks = whole_ranks(e, ratio);
+    double low = ranks_of_ratio(e->collective, ratio->low);
+    double high = ranks_of_ratio(e->collective, ratio->high);
     if (!tells_ranks(e->collective) || !isfinite(low))
-        snprintf(implied, sizeof implied, "which no number of ranks gives");
-    else if (floor(high + 1e-9) < ceil(low - 1e-9) && isfinite(high))
-        snprintf(implied, sizeof implied, "which would be %.2f ranks", (low + high) / 2);
-    else if (ceil(low - 1e-9) == floor(high + 1e-9))
-        snprintf(implied, sizeof implied, "which is %.0f ranks", ceil(low - 1e-9));
+        snprintf(text, size, "which no number of ranks gives");
+    else if (!isfinite(high))
+        snprintf(text, size, "which is %.0f ranks or more", ranks.low);
+    else if (ranks.high < ranks.low)
+        snprintf(text, size, "which would be %.2f ranks", (low + high) / 2);
+    else if (ranks.low == ranks.high)
+        snprintf(text, size, "which is %.0f ranks", ranks.low);
     else
-        snprintf(implied, sizeof implied, "which is %.0f to %.0f ranks", ceil(low - 1e-9),
-                 isfinite(high) ? floor(high + 1e-9) : (double)INFINITY);
-    return gl_evaluation__refuse(
-        e, row->line, "busbw / algbw is %.4g for %s, %s; %s says %d ranks (factor %.4g)", middle,
-        gl_collective_name(e->collective), implied, source, ranks,
-        gl_bus_factor(e->collective, ranks));
+        snprintf(text, size, "which is %.0f to %.0f ranks", ranks.low, ranks.high);
 }
 
-/* Every row must show the factor of this many ranks; a few mangled ones are left out. */
+static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
+{
+    range sharpest, all;
+    char implied[120];
+    const gl_parsed_row *row = sharpest_row(e, &sharpest);
+    if (!common_ratio(e, &all))
+        all = sharpest;
+    describe_ranks(e, &all, implied, sizeof implied);
+    return gl_evaluation__refuse(e, row->line,
+                                 "busbw / algbw is %.5g for %s, %s; %s says %d ranks (factor %.5g)",
+                                 (all.low + all.high) / 2, gl_collective_name(e->collective),
+                                 implied, source, ranks, gl_bus_factor(e->collective, ranks));
+}
+
+/* How a row's ratio stands to the factor of a number of ranks. */
+typedef enum verdict { FITS, NEAR_MISS, FAR_OFF, SILENT } verdict;
+
+static verdict judge_ratio(const gl_evaluation *e, size_t index, double factor)
+{
+    range ratio;
+    if (!e->use[index] || !ratio_of(&e->parsed->rows[index], &ratio))
+        return SILENT;
+    if (factor >= ratio.low && factor <= ratio.high)
+        return FITS;
+    return factor * 1.03 >= ratio.low && factor * 0.97 <= ratio.high ? NEAR_MISS : FAR_OFF;
+}
+
+/* Every row must show the factor of this many ranks. A few that are far off are mangled and left
+ * out; one that misses by a little is a sharp witness for another number. */
 static bool check_factor(gl_evaluation *e, int ranks, const char *source)
 {
     double factor = gl_bus_factor(e->collective, ranks);
-    size_t known = 0, odd = 0;
-    range ratio;
-    for (size_t i = 0; i < e->parsed->row_count; i++) {
-        if (!e->use[i] || !ratio_of(&e->parsed->rows[i], &ratio))
-            continue;
-        known++;
-        odd += factor < ratio.low || factor > ratio.high;
-    }
-    if (odd * 10 > known)
+    size_t counts[SILENT + 1] = {0};
+    for (size_t i = 0; i < e->parsed->row_count; i++)
+        counts[judge_ratio(e, i, factor)]++;
+    size_t known = counts[FITS] + counts[NEAR_MISS] + counts[FAR_OFF];
+    if (counts[NEAR_MISS] > 0 || counts[FAR_OFF] * 10 > known)
         return refuse_ratio(e, ranks, source);
-    for (size_t i = 0; odd > 0 && i < e->parsed->row_count; i++)
-        if (e->use[i] && ratio_of(&e->parsed->rows[i], &ratio) &&
-            (factor < ratio.low || factor > ratio.high))
+    for (size_t i = 0; i < e->parsed->row_count; i++)
+        if (judge_ratio(e, i, factor) == FAR_OFF)
             e->use[i] = false;
-    if (odd > 0)
-        gl_evaluation__warn(e, "%zu of %zu values left out: busbw / algbw is not the factor of %d "
-                               "ranks", odd, known, ranks);
+    if (counts[FAR_OFF] > 0)
+        gl_evaluation__warn(e,
+                            "%zu of %zu values left out: busbw / algbw is not the factor of %d "
+                            "ranks",
+                            counts[FAR_OFF], known, ranks);
     return true;
 }
 
@@ -278,31 +314,34 @@ static bool unlisted_ranks(gl_evaluation *e, int *ranks)
     range possible;
     double buffers = buffers_per_size(largest_row(e));
     if (tells_ranks(e->collective) && !ranks_by_ratio(e, &possible))
-        return gl_evaluation__refuse(e, 0, "busbw / algbw differs from row to row as for no number "
-                                           "of ranks: these rows were not printed by one run");
+        return gl_evaluation__refuse(e, 0,
+                                     "busbw / algbw differs from row to row as for no number "
+                                     "of ranks: these rows were not printed by one run");
     if (tells_ranks(e->collective) && possible.low == possible.high && possible.low < 1e6) {
         *ranks = (int)possible.low;
         return true;
     }
     /* Where the size counts all ranks, size and count tell the number exactly. */
-    if (e->collective != GL_ALL_REDUCE && tells_ranks(e->collective) &&
-        buffers == floor(buffers) && buffers >= possible.low && buffers <= possible.high &&
-        buffers >= 2 && buffers < 1e6) {
+    if (e->collective != GL_ALL_REDUCE && tells_ranks(e->collective) && buffers == floor(buffers) &&
+        buffers >= possible.low && buffers <= possible.high && buffers >= 2 && buffers < 1e6) {
         *ranks = (int)buffers;
         return true;
     }
     if (!tells_ranks(e->collective))
         return gl_evaluation__refuse(
-            e, 0, "the file lists no devices, and %s does not show the number of ranks: give --ranks",
+            e, 0,
+            "the file lists no devices, and %s does not show the number of ranks: give --ranks",
             gl_collective_name(e->collective));
     if (!isfinite(possible.high))
         return gl_evaluation__refuse(
-            e, 0, "the file lists no devices, and busbw / algbw only shows that there are at least "
-                  "%.0f ranks: give --ranks",
+            e, 0,
+            "the file lists no devices, and busbw / algbw only shows that there are at least "
+            "%.0f ranks: give --ranks",
             possible.low);
     return gl_evaluation__refuse(
-        e, 0, "the file lists no devices, and busbw / algbw only shows that there are %.0f to %.0f "
-              "ranks: give --ranks",
+        e, 0,
+        "the file lists no devices, and busbw / algbw only shows that there are %.0f to %.0f "
+        "ranks: give --ranks",
         possible.low, possible.high);
 }
 
@@ -323,8 +362,10 @@ static bool find_ranks(gl_evaluation *e, int *ranks)
             return false;
     }
     if (*ranks < 2)
-        return gl_evaluation__refuse(e, 0, "%s says one rank, but bandwidths are above zero: the "
-                                           "list of devices is incomplete", source);
+        return gl_evaluation__refuse(e, 0,
+                                     "%s says one rank, but bandwidths are above zero: the "
+                                     "list of devices is incomplete",
+                                     source);
     return check_factor(e, *ranks, source);
 }
 
@@ -350,21 +391,24 @@ static int count_hosts(const gl_evaluation *e, int group, int *most, int *fulles
     return hosts;
 }
 
+static int compare_devices(const void *a, const void *b)
+{
+    const gl_parsed_device *x = a, *y = b;
+    if (x->host != y->host)
+        return x->host < y->host ? -1 : 1;
+    return (x->bus > y->bus) - (x->bus < y->bus);
+}
+
 /* Do two ranks claim one device of one host? Then several machines share that name (containers). */
 static bool repeats_devices(const gl_evaluation *e)
 {
     const gl_parsed_run *run = e->parsed;
-    for (int host = 0; host < run->host_count && host < 64; host++) {
-        bool seen[64] = {false};
-        for (size_t i = 0; i < run->device_count; i++) {
-            int device = run->devices[i].device;
-            if (run->devices[i].host != host || device < 0 || device >= 64)
-                continue;
-            if (seen[device])
-                return true;
-            seen[device] = true;
-        }
-    }
+    gl_parsed_device *sorted = GL_ARENA_NEW(e->arena, gl_parsed_device, run->device_count);
+    memcpy(sorted, run->devices, run->device_count * sizeof *sorted);
+    qsort(sorted, run->device_count, sizeof *sorted, compare_devices);
+    for (size_t i = 1; i < run->device_count; i++)
+        if (sorted[i].bus != 0 && compare_devices(&sorted[i - 1], &sorted[i]) == 0)
+            return true;
     return false;
 }
 
@@ -390,7 +434,12 @@ static bool settle_nodes(gl_evaluation *e, int hosts, int *nodes)
     int logged = e->parsed->log.nodes, wanted = e->options->nodes;
     bool shared_name = repeats_devices(e);
     *nodes = hosts;
-    if (shared_name && (logged > hosts || wanted > hosts)) {
+    if (shared_name && logged <= hosts && wanted <= hosts)
+        return gl_evaluation__refuse(e, 0,
+                                     "ranks of one host name share a PCI bus id: several "
+                                     "machines (or containers) have the same name; give "
+                                     "--nodes");
+    if (shared_name) {
         *nodes = wanted > 0 ? wanted : logged;
         gl_evaluation__warn(e, "%d nodes share %d host name%s", *nodes, hosts,
                             hosts == 1 ? "" : "s");
@@ -420,12 +469,15 @@ static bool unlisted_nodes(gl_evaluation *e, int ranks, int *nodes)
         return gl_evaluation__refuse(e, 0, "NCCL's log says %d nodes, --nodes says %d", logged,
                                      wanted);
     if (one_process && wanted > 1)
-        return gl_evaluation__refuse(e, 0, "one process ran all %d ranks, on one node; --nodes says "
-                                           "%d", ranks, wanted);
+        return gl_evaluation__refuse(e, 0,
+                                     "one process ran all %d ranks, on one node; --nodes says "
+                                     "%d",
+                                     ranks, wanted);
     *nodes = logged > 0 ? logged : wanted > 0 ? wanted : one_process ? 1 : 0;
     if (*nodes == 0)
-        return gl_evaluation__refuse(e, 0, "the file lists no devices, so that the number of nodes "
-                                           "is not known: give --nodes");
+        return gl_evaluation__refuse(e, 0,
+                                     "the file lists no devices, so that the number of nodes "
+                                     "is not known: give --nodes");
     return true;
 }
 

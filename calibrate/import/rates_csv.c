@@ -10,8 +10,8 @@
 
 enum { COLUMNS_MAX = 9, ROWS_MAX = 100000 };
 
-static const char *const compute_columns[] = {"kind", "dtype", "m", "n", "k", "time_s",
-                                              "time_p95_s"};
+static const char *const compute_columns[] = {"kind", "dtype",  "m",         "n",
+                                              "k",    "time_s", "time_p95_s"};
 static const char *const overlap_columns[] = {
     "transport", "collective", "size_bytes",      "gemm_m",
     "gemm_n",    "gemm_k",     "compute_alone_s", "communication_alone_s",
@@ -67,7 +67,8 @@ bool gl_rates_csv_recognise(const char *text, size_t length)
     return find_form(text, newline != NULL ? (size_t)(newline - text) : length) != FORM_COUNT;
 }
 
-/* Splits at commas, in place. Numbers and names need no quotes; a field may have them all the same. */
+/* Splits at commas, in place. Numbers and names need no quotes; a field may have them all the same.
+ */
 static size_t split(char *line, char **fields)
 {
     size_t count = 0;
@@ -91,10 +92,9 @@ static void refuse(csv_row *row, size_t column, const char *what)
 {
     char printable[80];
     if (row->ok)
-        row->ok = gl_fail_at(row->err, GL_ERROR_INPUT, &row->mark, row->columns[column],
-                             "\"%s\" is %s", gl_printable(row->fields[column], printable,
-                                                          sizeof printable),
-                             what);
+        row->ok =
+            gl_fail_at(row->err, GL_ERROR_INPUT, &row->mark, row->columns[column], "\"%s\" is %s",
+                       gl_printable(row->fields[column], printable, sizeof printable), what);
 }
 
 static int64_t integer_of(csv_row *row, size_t column, int64_t minimum)
@@ -139,8 +139,9 @@ static gl_overlap_rate overlap_rate(csv_row *row)
 {
     gl_overlap_rate rate = {0};
     if (!gl_transport_parse(row->fields[0], &rate.transport))
-        refuse(row, 0, "no transport: nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket, host "
-                       "or unknown");
+        refuse(row, 0,
+               "no transport: nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket, host "
+               "or unknown");
     if (!gl_collective_parse(row->fields[1], &rate.collective))
         refuse(row, 1, "no collective, such as all_reduce");
     rate.size_bytes = (double)integer_of(row, 2, 1);

@@ -22,7 +22,7 @@ enum {
 
 struct gl_store {
     sqlite3 *db;
-    char *path; /* as the user wrote it, for messages */
+    char *path;                  /* as the user wrote it, for messages */
     sqlite3_stmt *insert_sample; /* kept: samples are written by the thousand */
     long steps_left;             /* of the running statement, in progress-handler calls */
     bool in_transaction;

@@ -53,8 +53,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
                          "this is a device or pipe, not a calibration database file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL,
-                          "cannot open calibration database: %s", strerror(errno));
+        return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL, "cannot open calibration database: %s",
+                          strerror(errno));
     ssize_t n = read(fd, header, HEADER_BYTES);
     int saved = errno;
     close(fd);
@@ -89,8 +89,7 @@ static bool check_header(const char *path, const unsigned char *header, size_t g
     if (memcmp(header + 24, header + 92, 4) == 0 && pages > 0 && file_bytes < pages * page_bytes)
         return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL,
                           "this calibration database is truncated: %llu of %llu bytes are there",
-                          (unsigned long long)file_bytes,
-                          (unsigned long long)(pages * page_bytes));
+                          (unsigned long long)file_bytes, (unsigned long long)(pages * page_bytes));
     int32_t version = (int32_t)big_endian(header + 60);
     if (version > GL_STORE_VERSION)
         return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL,
@@ -183,16 +182,21 @@ static bool harden(gl_store *store, gl_error *err)
     static const struct {
         int limit, value;
     } limits[] = {
-        {SQLITE_LIMIT_LENGTH, GL_STORE__TEXT_MAX + 65536}, {SQLITE_LIMIT_SQL_LENGTH, 100000},
-        {SQLITE_LIMIT_COLUMN, 100},        {SQLITE_LIMIT_EXPR_DEPTH, 50},
-        {SQLITE_LIMIT_COMPOUND_SELECT, 3}, {SQLITE_LIMIT_VDBE_OP, 25000},
-        {SQLITE_LIMIT_FUNCTION_ARG, 8},    {SQLITE_LIMIT_ATTACHED, 0},
-        {SQLITE_LIMIT_VARIABLE_NUMBER, 50}, {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+        {SQLITE_LIMIT_LENGTH, GL_STORE__TEXT_MAX + 65536},
+        {SQLITE_LIMIT_SQL_LENGTH, 100000},
+        {SQLITE_LIMIT_COLUMN, 100},
+        {SQLITE_LIMIT_EXPR_DEPTH, 50},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 3},
+        {SQLITE_LIMIT_VDBE_OP, 25000},
+        {SQLITE_LIMIT_FUNCTION_ARG, 8},
+        {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 50},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
     };
     static const struct {
         int option, value;
     } options[] = {
-        {SQLITE_DBCONFIG_DEFENSIVE, 1},     {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
         {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
         {SQLITE_DBCONFIG_ENABLE_FKEY, 1},
     };
@@ -331,8 +335,7 @@ static bool quick_check(gl_store *store, gl_error *err)
     if (!gl_store__prepare(store, "PRAGMA quick_check(1)", &statement, err))
         return false;
     int rc = sqlite3_step(statement);
-    const char *answer =
-        rc == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    const char *answer = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     bool ok = answer != NULL && strcmp(answer, "ok") == 0;
     if (!ok && answer != NULL)
         gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = store->path}, NULL,
@@ -349,11 +352,11 @@ static bool check_schema(gl_store *store, gl_error *err)
 {
     sqlite3 *ours = NULL;
     sqlite3_stmt *wanted = NULL, *found = NULL;
-    bool ok = sqlite3_open_v2(":memory:", &ours, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-              sqlite3_exec(ours, gl_store__schema, NULL, NULL, NULL) == SQLITE_OK &&
-              sqlite3_prepare_v2(ours,
-                                 "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL",
-                                 -1, &wanted, NULL) == SQLITE_OK;
+    bool ok =
+        sqlite3_open_v2(":memory:", &ours, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
+        sqlite3_exec(ours, gl_store__schema, NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_prepare_v2(ours, "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL",
+                           -1, &wanted, NULL) == SQLITE_OK;
     if (!ok)
         gl_fail(err, GL_ERROR_INTERNAL, "the built-in schema does not work: %s",
                 sqlite3_errmsg(ours));

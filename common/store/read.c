@@ -149,8 +149,7 @@ static bool next_row(cursor *c, size_t count, size_t maximum)
         c->ok = gl_fail_at(c->err, GL_ERROR_INPUT, &(gl_mark){.file = c->store->path}, NULL,
                            "table %s has more than %zu rows", c->table, maximum);
     } else {
-        snprintf(c->row, sizeof c->row, "%lld",
-                 (long long)sqlite3_column_int64(c->statement, 0));
+        snprintf(c->row, sizeof c->row, "%lld", (long long)sqlite3_column_int64(c->statement, 0));
     }
     return c->ok;
 }
@@ -199,9 +198,9 @@ static bool read_runs(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_
         gl_run *run = &catalog->runs[catalog->run_count++];
         run->id = previous = read_id(&c, previous);
         run->state = read_state(&c, 1);
-        const char **names[] = {&run->started_at,     &run->recorded_at,  &run->tool,
-                                &run->tool_version,   &run->backend,      &run->host,
-                                &run->gpu,            &run->driver_version, &run->cuda_version,
+        const char **names[] = {&run->started_at,   &run->recorded_at,    &run->tool,
+                                &run->tool_version, &run->backend,        &run->host,
+                                &run->gpu,          &run->driver_version, &run->cuda_version,
                                 &run->nccl_version};
         for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
             *names[i] = read_name(&c, i + 2);
@@ -260,8 +259,8 @@ static bool read_curves(gl_store *store, gl_arena *arena, gl_catalog *catalog, g
                        err))
         return false;
     while (next_row(&c, catalog->curve_count, GL_STORE__CURVES_MAX)) {
-        catalog->curves = gl_arena_grow(arena, catalog->curves, &capacity,
-                                        catalog->curve_count + 1, sizeof *catalog->curves);
+        catalog->curves = gl_arena_grow(arena, catalog->curves, &capacity, catalog->curve_count + 1,
+                                        sizeof *catalog->curves);
         gl_curve *curve = &catalog->curves[catalog->curve_count++];
         curve->id = previous = read_id(&c, previous);
         curve->run_id = read_run_id(&c, 1, catalog);

@@ -29,7 +29,8 @@ bool gl_store_open_writable(const char *path, gl_store **store, gl_error *err);
 /* Closes; NULL is allowed. An open transaction is rolled back. */
 void gl_store_close(gl_store *store);
 
-/* What is in the file, without samples (curve.samples is NULL, sample_count is set). Sorted by id. */
+/* What is in the file, without samples (curve.samples is NULL, sample_count is set). Sorted by id.
+ */
 typedef struct gl_catalog {
     gl_run *runs;
     size_t run_count;
@@ -59,8 +60,7 @@ void gl_store_rollback(gl_store *store);
 bool gl_store_add_run(gl_store *store, const gl_run *run, int64_t *id, gl_error *err);
 bool gl_store_set_run_state(gl_store *store, int64_t id, gl_run_state state, gl_error *err);
 bool gl_store_add_curve(gl_store *store, const gl_curve *curve, int64_t *id, gl_error *err);
-bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sample,
-                         gl_error *err);
+bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sample, gl_error *err);
 bool gl_store_add_compute(gl_store *store, const gl_compute_rate *rate, gl_error *err);
 bool gl_store_add_overlap(gl_store *store, const gl_overlap_rate *rate, gl_error *err);
 /* Machine texts: kind such as "nvidia-smi topo -m". */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writing. Values are checked by the schema (STRICT, CHECK), so that no program can store others. */
+/* Writing. Values are checked by the schema (STRICT, CHECK), so that no program can store others.
+ */
 #include "common/store/internal.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static bool insert(gl_store *store, sqlite3_stmt *statement, const char *table, 
 
 static const char *state_name(gl_run_state state)
 {
-    return state == GL_RUN_RUNNING ? "running"
+    return state == GL_RUN_RUNNING    ? "running"
            : state == GL_RUN_COMPLETE ? "complete"
                                       : "interrupted";
 }
@@ -84,11 +85,22 @@ static bool check_texts(gl_store *store, const char *const *texts, size_t count,
 
 bool gl_store_add_run(gl_store *store, const gl_run *run, int64_t *id, gl_error *err)
 {
-    const char *texts[] = {
-        state_name(run->state), run->started_at,   run->recorded_at, run->tool,
-        run->tool_version,      run->backend,      run->host,        run->gpu,
-        run->driver_version,    run->cuda_version, run->nccl_version, run->environment,
-        run->source,            run->label,        run->parameters,  run->warnings};
+    const char *texts[] = {state_name(run->state),
+                           run->started_at,
+                           run->recorded_at,
+                           run->tool,
+                           run->tool_version,
+                           run->backend,
+                           run->host,
+                           run->gpu,
+                           run->driver_version,
+                           run->cuda_version,
+                           run->nccl_version,
+                           run->environment,
+                           run->source,
+                           run->label,
+                           run->parameters,
+                           run->warnings};
     sqlite3_stmt *statement = NULL;
     if (!check_texts(store, texts, sizeof texts / sizeof *texts, err))
         return false;
@@ -194,11 +206,12 @@ bool gl_store_add_compute(gl_store *store, const gl_compute_rate *rate, gl_error
 bool gl_store_add_overlap(gl_store *store, const gl_overlap_rate *rate, gl_error *err)
 {
     sqlite3_stmt *statement = NULL;
-    if (!gl_store__prepare(store,
-                           "INSERT INTO overlap (run_id, transport, collective, size_bytes, gemm_m, "
-                           "gemm_n, gemm_k, compute_alone_s, communication_alone_s, together_s) "
-                           "VALUES (?,?,?,?,?,?,?,?,?,?)",
-                           &statement, err))
+    if (!gl_store__prepare(
+            store,
+            "INSERT INTO overlap (run_id, transport, collective, size_bytes, gemm_m, "
+            "gemm_n, gemm_k, compute_alone_s, communication_alone_s, together_s) "
+            "VALUES (?,?,?,?,?,?,?,?,?,?)",
+            &statement, err))
         return false;
     sqlite3_bind_int64(statement, 1, rate->run_id);
     bind_text(statement, 2, gl_transport_name(rate->transport));

@@ -193,25 +193,24 @@ static void check_architecture_present(const gl_workload *w, gl_findings *findin
     const struct {
         const char *path, *what;
         bool used;
-        bool needs_sequence;
     } uses[] = {
-        {"parallel.tp", "tensor parallelism", p->tp > 1, true},
-        {"parallel.pp", "pipeline parallelism", p->pp > 1, true},
-        {"parallel.cp", "context parallelism", p->cp > 1, true},
-        {"parallel.ep", "expert parallelism", p->ep > 1, true},
-        {"parallel.recompute", "recomputation", p->recompute != GL_RECOMPUTE_NONE, true},
-        {"parallel.zero", "ZeRO-3", p->zero == 3, false},
+        {"parallel.tp", "tensor parallelism", p->tp > 1},
+        {"parallel.pp", "pipeline parallelism", p->pp > 1},
+        {"parallel.cp", "context parallelism", p->cp > 1},
+        {"parallel.ep", "expert parallelism", p->ep > 1},
+        {"parallel.recompute", "recomputation", p->recompute != GL_RECOMPUTE_NONE},
     };
     char missing[256];
     missing_fields(&w->model, missing, sizeof missing);
-    if (missing[0] == '\0')
-        return;
-    bool architecture = gl_model_has_architecture(&w->model);
-    for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++)
-        if (uses[i].used && (!architecture || uses[i].needs_sequence))
+    for (size_t i = 0; missing[0] != '\0' && i < sizeof uses / sizeof uses[0]; i++)
+        if (uses[i].used)
             gl_findings_add(findings, true, uses[i].path,
                             "%s needs the model's architecture; missing: %s", uses[i].what,
                             missing);
+    if (p->zero == 3 && !gl_model_has_architecture(&w->model))
+        gl_findings_add(findings, false, "parallel.zero",
+                        "without the model's architecture ZeRO-3 is planned as one unit: the bytes "
+                        "are right, the number of messages is not");
 }
 
 /* ---- Parallel degrees -------------------------------------------------------------------- */

@@ -319,12 +319,12 @@ static bool load_curves(picker *p, gl_calibration *out)
         return fail(p, "the calibration database holds no curve with two samples or more");
     if (p->repeated > 0)
         gl_warn(p->warnings, p->arena, &(gl_mark){.file = p->file}, NULL,
-                "%zu curves were measured again later or in another type; for each the newest "
-                "complete run is taken",
+                "curves measured again later or in another type: %zu; of each the newest complete "
+                "run's is taken",
                 p->repeated);
     if (p->incomplete > 0)
         gl_warn(p->warnings, p->arena, &(gl_mark){.file = p->file}, NULL,
-                "%zu curves are from runs that were interrupted or still go on", p->incomplete);
+                "curves from runs that were interrupted or still go on: %zu", p->incomplete);
     return true;
 }
 

@@ -139,7 +139,7 @@ static void diagnose_source(const document *d, const gl_field *field, const char
     gl_did_you_mean(name, d->names, d->source_count, guess, sizeof guess);
     gl_list_names(d->names, d->source_count, list, sizeof list);
     gl_diagnose(d->diagnostics, &mark, path, "unknown source '%.64s'%s the document has: %s", name,
-                guess[0] != '\0' ? guess : ";", list);
+                guess, list);
 }
 
 static void resolve_figure(const document *d, const gl_field *field, gl_figure *figure)

@@ -32,7 +32,8 @@ static size_t problems(const gl_diagnostics *diagnostics)
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1, .electricity_usd_per_kwh = NAN, .pue = NAN};
+    return (gl_cluster){
+        .oversubscription = 1, .electricity_usd_per_kwh = (double)NAN, .pue = (double)NAN};
 }
 
 /* ---- A database as a cluster ------------------------------------------------------------- */
@@ -123,15 +124,16 @@ static void diagnose_no_entry(const loader *l, const char *path, const char *nam
     const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
     gl_did_you_mean(name, names, count, guess, sizeof guess);
     gl_diagnose(l->diagnostics, &node->mark, path, "the catalogue has no %s '%s'%s there are: %s",
-                what, gl_printable(name, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                what, gl_printable(name, shown, sizeof shown), guess,
                 gl_list_names(names, count, list, sizeof list));
 }
 
 /* A name that is a file of one's own is seen from the description's folder. */
-static const char *entry_name(const loader *l, const char *name)
+static const char *entry_name(const loader *l, const char *path, const char *name)
 {
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
     bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
-    return file ? gl_file_beside(l->arena, l->tree.file, name) : name;
+    return file && !gl_yaml_is_setting(node) ? gl_file_beside(l->arena, l->tree.file, name) : name;
 }
 
 static void load_gpu(const loader *l)
@@ -141,7 +143,7 @@ static void load_gpu(const loader *l)
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
-    l->cluster->gpu = gl_catalogue_gpu(entry_name(l, name), l->arena, l->diagnostics);
+    l->cluster->gpu = gl_catalogue_gpu(entry_name(l, path, name), l->arena, l->diagnostics);
     if (l->cluster->gpu == NULL && problems(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "gpus", "GPU");
 }
@@ -152,7 +154,7 @@ static void load_link(const loader *l, const char *path, gl_tier *tier)
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
-    tier->link = gl_catalogue_link(entry_name(l, name), l->arena, l->diagnostics);
+    tier->link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
     if (tier->link == NULL && problems(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "links", "link");
 }
@@ -177,8 +179,8 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
 {
     size_t count;
     char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
-    bool setting = gl_starts_with(node->mark.file, "--set ");
-    const char *file = gl_calibration_find(name, setting ? NULL : l->tree.file, l->arena, label);
+    const char *base = gl_yaml_is_setting(node) ? NULL : l->tree.file;
+    const char *file = gl_calibration_find(name, base, l->arena, label);
     if (file != NULL)
         return file;
     const char *const *names =
@@ -186,7 +188,7 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
     gl_did_you_mean(name, names, count, guess, sizeof guess);
     gl_diagnose(l->diagnostics, &node->mark, path,
                 "no such file or bundled calibration: '%s'%s bundled: %s",
-                gl_printable(name, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                gl_printable(name, shown, sizeof shown), guess,
                 count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
     return NULL;
 }
@@ -269,6 +271,8 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
     gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
     if (problems(l->diagnostics) != before)
         return false;
+    if (l->cluster->prices != NULL)
+        l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra);
     load_link(l, "cluster.inter_node.link", &l->cluster->inter);
@@ -313,7 +317,7 @@ static bool diagnose_unknown(const loader *l, const char *name)
     return gl_diagnose(l->diagnostics, NULL, NULL,
                        "no such cluster: '%s'%s expected: a calibration database, a cluster "
                        "description, or a bundled name (%s)",
-                       gl_printable(name, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                       gl_printable(name, shown, sizeof shown), guess,
                        count > 0 ? gl_list_names(all, count, list, sizeof list) : "none installed");
 }
 

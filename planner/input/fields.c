@@ -103,12 +103,27 @@ static const char *scalar(gl_diagnostics *diagnostics, const gl_field *field,
 
 /* ---- Ranges ------------------------------------------------------------------------------ */
 
-static const char *limit_text(const gl_field *field, double value, char *text, size_t size)
+/* "1.00 s" → "1 s": a limit is exact. */
+static void drop_zeros(char *text)
+{
+    size_t number = strcspn(text, " "), end = number;
+    if (memchr(text, '.', number) == NULL)
+        return;
+    while (text[end - 1] == '0')
+        end--;
+    end -= text[end - 1] == '.';
+    memmove(text + end, text + number, strlen(text + number) + 1);
+}
+
+static void limit_text(const gl_field *field, double value, char *text, size_t size)
 {
     bool whole = field->type == GL_FIELD_INT || field->type == GL_FIELD_INT64;
-    if (whole || field->dimension == GL_NUMBER)
-        return gl_format_double(value, text, size);
-    return gl_format_quantity(value, field->dimension, text, size);
+    if (whole || field->dimension == GL_NUMBER) {
+        gl_format_double(value, text, size);
+        return;
+    }
+    gl_format_quantity(value, field->dimension, text, size);
+    drop_zeros(text);
 }
 
 bool gl_field_in_range(const gl_field *field, double value, char *range, size_t size)
@@ -227,10 +242,9 @@ static void diagnose_choice(const loader *l, const gl_field *field, const gl_yam
 {
     char found[FOUND_BYTES], guess[FOUND_BYTES], list[LIST_BYTES];
     size_t count = count_names(field->choices);
-    gl_diagnose(l->diagnostics, &node->mark, field->path, "found '%s'%s%s allowed: %s",
+    gl_diagnose(l->diagnostics, &node->mark, field->path, "found '%s'%s allowed: %s",
                 gl_printable(node->text, found, sizeof found),
                 gl_did_you_mean(node->text, field->choices, count, guess, sizeof guess),
-                guess[0] != '\0' ? "" : ";",
                 gl_list_names(field->choices, count, list, sizeof list));
 }
 

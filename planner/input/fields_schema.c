@@ -100,7 +100,7 @@ static const char *range_text(const gl_field *field, gl_arena *arena)
 {
     char range[128];
     /* A value that is in no range makes the range appear. */
-    if (gl_field_in_range(field, NAN, range, sizeof range))
+    if (gl_field_in_range(field, (double)NAN, range, sizeof range))
         return field->word;
     return field->word != NULL ? gl_arena_printf(arena, "%s, %s", range, field->word)
                                : gl_arena_strdup(arena, range);

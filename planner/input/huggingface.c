@@ -437,10 +437,9 @@ static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagn
                     list);
         return NULL;
     }
-    gl_diagnose(diagnostics, &node->mark, "model_type", "'%s' is not supported%s%s supported: %s",
+    gl_diagnose(diagnostics, &node->mark, "model_type", "'%s' is not supported%s supported: %s",
                 gl_printable(node->text, found, sizeof found),
-                gl_did_you_mean(node->text, names, FAMILY_COUNT, guess, sizeof guess),
-                guess[0] != '\0' ? "" : ";", list);
+                gl_did_you_mean(node->text, names, FAMILY_COUNT, guess, sizeof guess), list);
     return NULL;
 }
 

@@ -93,10 +93,10 @@ const gl_field gl_model_fields[] = {
     DTYPE_ROW("precision.combine", precision.combine, dispatch_types, "compute", "Type in which tokens travel back from their experts."),
 
     {.path = "buckets.gradient", .type = GL_FIELD_REAL, .dimension = GL_BYTES, .minimum = 1, .maximum = 1e15, .initial = "25 MiB",
-     .word = "all", .word_value = INFINITY, .offset = offsetof(TARGET, buckets.gradient_bytes),
+     .word = "all", .word_value = (double)INFINITY, .offset = offsetof(TARGET, buckets.gradient_bytes),
      .doc = "A bucket of gradients is sent when it reaches this size; all: one message."},
     {.path = "buckets.first", .type = GL_FIELD_REAL, .dimension = GL_BYTES, .minimum = 1, .maximum = 1e15, .initial = "1 MiB; all with gradient: all",
-     .word = "all", .word_value = INFINITY, .offset = offsetof(TARGET, buckets.first_bytes),
+     .word = "all", .word_value = (double)INFINITY, .offset = offsetof(TARGET, buckets.first_bytes),
      .doc = "Size of the first bucket; small, so that communication starts early."},
     REAL_ROW("buckets.compression", buckets.compression, GL_NUMBER, 1, 10000, "1", "Gradient bytes are divided by this factor (gradient compression)."),
 

@@ -37,10 +37,8 @@ static void load_huggingface(const loader *l)
     const char *name = gl_fields_text(l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
-    /* A path on the command line is seen from where the user stands, not from the description. */
-    const char *file = gl_starts_with(node->mark.file, "--set ")
-                           ? name
-                           : gl_file_beside(l->arena, l->tree->file, name);
+    const char *file =
+        gl_yaml_is_setting(node) ? name : gl_file_beside(l->arena, l->tree->file, name);
     gl_yaml_tree tree;
     gl_error err;
     if (!gl_file_exists(file)) {

@@ -36,7 +36,7 @@ const char *gl_did_you_mean(const char *found, const char *const *candidates, si
 {
     const char *nearest = gl_nearest(found, candidates, count);
     if (nearest == NULL)
-        text[0] = '\0';
+        snprintf(text, size, ";");
     else
         snprintf(text, size, "; did you mean '%s'?", nearest);
     return text;

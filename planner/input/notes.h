@@ -14,7 +14,8 @@ bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err);
 void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const char *path,
              const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* "; did you mean 'x'?" or "" – in `text`, which is returned. */
+/* What follows a wrong name and precedes what is allowed: "; did you mean 'x'?" or ";". Written to
+ * `text`, which is returned. */
 const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
                             char *text, size_t size);
 

@@ -53,11 +53,13 @@ static gl_mark mark_of(const builder *b, yaml_mark_t mark)
 
 static void frame_path(const frame *f, char *text, size_t size)
 {
-    if (f == NULL || f->key == NULL) {
+    if (f == NULL) {
         text[0] = '\0';
         return;
     }
     frame_path(f->parent, text, size);
+    if (f->key == NULL)
+        return;
     size_t used = strlen(text);
     snprintf(text + used, size - used, "%s%s", used > 0 ? "." : "", f->key);
 }
@@ -322,7 +324,7 @@ static bool build_mapping(builder *b, const frame *f, gl_yaml_node *node)
     gl_yaml_node **link = &node->first;
     for (size_t count = 0;; count++) {
         yaml_event_t event;
-        const char *key;
+        const char *key = NULL;
         if (!next_event(b, &event))
             return false;
         if (event.type == YAML_MAPPING_END_EVENT) {
@@ -378,15 +380,17 @@ static bool build_node(builder *b, yaml_event_t *event, const frame *f, gl_yaml_
 
 /* ---- Documents --------------------------------------------------------------------------- */
 
-/* Reads the next event and deletes it unless it is wanted: returns its type through `type`. */
-static bool skip_event(builder *b, yaml_event_type_t *type, gl_mark *mark)
+/* Passes two events and says what and where the second was. */
+static bool skip_two(builder *b, yaml_event_type_t *type, gl_mark *mark)
 {
-    yaml_event_t event;
-    if (!next_event(b, &event))
-        return false;
-    *type = event.type;
-    *mark = mark_of(b, event.start_mark);
-    yaml_event_delete(&event);
+    for (int i = 0; i < 2; i++) {
+        yaml_event_t event;
+        if (!next_event(b, &event))
+            return false;
+        *type = event.type;
+        *mark = mark_of(b, event.start_mark);
+        yaml_event_delete(&event);
+    }
     return true;
 }
 
@@ -407,13 +411,13 @@ static bool build_document(builder *b, gl_yaml_node **root)
     gl_mark mark;
     yaml_event_t event;
     frame top = {0};
-    if (!skip_event(b, &type, &mark) || !skip_event(b, &type, &mark)) /* stream, document */
+    if (!skip_two(b, &type, &mark)) /* start of stream and document */
         return false;
     if (type == YAML_STREAM_END_EVENT)
         return fail_empty(b);
     if (!next_event(b, &event) || !build_node(b, &event, &top, root))
         return false;
-    if (!skip_event(b, &type, &mark) || !skip_event(b, &type, &mark)) /* document end, stream end */
+    if (!skip_two(b, &type, &mark)) /* end of document and stream */
         return false;
     if (type != YAML_STREAM_END_EVENT)
         return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL,
@@ -537,7 +541,7 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const ch
                  gl_error *err)
 {
     gl_mark mark = {.file = gl_arena_printf(arena, "--set %.200s=%.200s", path, value)};
-    gl_yaml_node *node = tree->root, *parsed;
+    gl_yaml_node *node = tree->root, *parsed = NULL;
     if (!parse_setting(arena, mark, path, value, &parsed, err))
         return false;
     int depth = 0;
@@ -554,6 +558,11 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const ch
     }
     replace_node(node, parsed);
     return true;
+}
+
+bool gl_yaml_is_setting(const gl_yaml_node *node)
+{
+    return node->mark.line == 0;
 }
 
 /* ---- Looking up -------------------------------------------------------------------------- */

@@ -42,6 +42,10 @@ bool gl_yaml_parse(const char *name, const char *text, size_t length, gl_arena *
 bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const char *value,
                  gl_error *err);
 
+/* Was the node set by gl_yaml_set? File names in it are seen from where the user stands, not from
+ * the document. */
+bool gl_yaml_is_setting(const gl_yaml_node *node);
+
 /* Child of a mapping by key; NULL when absent. */
 const gl_yaml_node *gl_yaml_get(const gl_yaml_node *mapping, const char *key);
 

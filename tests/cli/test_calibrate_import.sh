@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gpulink-calibrate import as a user runs it: messages, exit statuses, what is stored.
+set -u
+calibrate=$GPULINK_BIN/gpulink-calibrate
+logs=$GPULINK_SOURCE/tests/fixtures/nccl
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+complain() {
+    printf 'FAILED: %s\n' "$1"
+    sed 's/^/    /' err
+    failures=$((failures + 1))
+}
+
+# expect STATUS WORDS ARGUMENTS...: runs the program; standard error must hold the words.
+expect() {
+    local status=$1 words=$2
+    shift 2
+    "$calibrate" "$@" >out 2>err
+    local got=$?
+    [ "$got" = "$status" ] || complain "status $got instead of $status: $*"
+    [ -z "$words" ] || grep -qF -- "$words" err || complain "no \"$words\": $*"
+}
+
+# Good files.
+expect 0 'all_reduce, 2 ranks on 1 node, nvlink: 2 curves, 60 samples' \
+    import "$logs/nvl_all_reduce_g2.txt" --db a.db --label lab --transport nvlink
+[ -s out ] && complain 'import writes to standard output'
+expect 0 'were in the database already' \
+    import "$logs/nvl_all_reduce_g2.txt" --db a.db --label lab --transport nvlink
+expect 0 '3 of 3 files imported: 5 runs' import -v --db b.db \
+    "$logs/json_all_reduce.json" "$logs/made_several.txt" "$logs/debug_shm.txt"
+expect 0 '' import -q --db c.db "$logs/nvl_all_reduce_g2.txt" "$logs/json_periter.json"
+[ -s err ] && complain '-q is not quiet'
+"$calibrate" import - --db d.db <"$logs/check_all_reduce.txt" 2>err || complain 'standard input'
+grep -q 'standard input: all_reduce' err || complain 'standard input is not named'
+printf 'kind,dtype,m,n,k,time_s,time_p95_s\ngemm,bf16,8192,8192,8192,1.5e-3,\n' >rates.csv
+expect 0 '1 compute rates' import rates.csv --db d.db
+
+# No secrets, no host names.
+if grep -qaE 'API_TOKEN|not-a-real-secret|node01|HOSTNAME' b.db; then complain 'secrets are stored'; fi
+
+# Bad files beside good ones: the good ones are imported.
+expect 3 'one_rank.txt:1:1: one rank alone' import --db e.db \
+    "$logs/one_rank.txt" "$logs/check_all_reduce.txt"
+grep -q '1 of 2 files imported: 1 runs' err || complain 'the good file was not imported'
+: >empty.txt
+expect 3 'empty.txt: the file is empty' import empty.txt --db f.db
+head -c 4096 /dev/urandom >random.bin
+expect 3 'random.bin: this is a binary file' import random.bin --db f.db
+expect 3 'this is a directory' import . --db f.db
+expect 3 'missing.txt: cannot open: No such file' import missing.txt --db f.db
+expect 3 'this is a database; use gpulink-calibrate merge' import a.db --db f.db
+expect 3 'rebuild nccl-tests with MPI=1' import "$logs/made_without_mpi.txt" --db f.db
+expect 3 'ib_write_bw' import "$logs/other_ib_write_bw.txt" --db f.db
+expect 3 '--transport says nvlink' import "$logs/debug_shm.txt" --db f.db --transport nvlink
+[ -e f.db ] && complain 'a database was made for files that were all refused'
+expect 0 'INCOMPLETE: Test NCCL failure' import "$logs/made_aborted_rows.txt" --db g.db
+expect 0 'validation FAILED: 768' import "$logs/made_failed_check.txt" --db g.db
+
+# Databases that cannot be written.
+printf 'hello' >text.db
+expect 3 'this is not a calibration database' import "$logs/check_all_reduce.txt" --db text.db
+mkdir folder.db
+expect 3 'this is a directory' import "$logs/check_all_reduce.txt" --db folder.db
+expect 3 'device or pipe' import "$logs/check_all_reduce.txt" --db /dev/full
+expect 4 'cannot open or create' import "$logs/check_all_reduce.txt" --db none/x.db
+if [ "$(id -u)" != 0 ]; then
+    mkdir locked && chmod a-w locked
+    expect 4 'x.db' import "$logs/check_all_reduce.txt" --db locked/x.db
+fi
+
+# The command line.
+expect 2 'a command is missing'
+expect 2 "did you mean 'import'" imprt x
+expect 2 '--db is missing' import x
+expect 2 'an argument is missing' import --db x.db
+expect 2 "did you mean '--transport'" import x --db x.db --transprt nvlink
+expect 2 "did you mean 'nvlink'" import x --db x.db --transport nvlnk
+expect 2 "did you mean 'all_reduce'" import x --db x.db --collective allreduce
+expect 2 '--nodes' import x --db x.db --nodes 0
+expect 0 '' import --help
+grep -q -- '--keep-host' out || complain 'help without options'
+expect 0 '' --help
+expect 0 '' --version
+grep -q 'SQLite .*NCCL: absent' <(tr '\n' ' ' <out) || complain 'version without build information'
+"$calibrate" --version >/dev/full 2>err && complain 'a full disk is not noticed'
+
+# Ten megabytes of log: the time is printed, not judged.
+{
+    cat "$logs/debug_all_reduce_g2.txt"
+    for _ in $(seq 100); do grep 'NCCL INFO' "$logs/debug_all_reduce_g2.txt"; done
+} >large.txt
+started=$(date +%s.%N)
+expect 0 '2 curves, 36 samples' import large.txt --db h.db
+printf '%s bytes in %s s\n' "$(wc -c <large.txt)" \
+    "$(echo "$(date +%s.%N) $started" | awk '{printf "%.2f", $1 - $2}')"
+
+[ $failures = 0 ] || exit 1
+echo "import: all as expected"
