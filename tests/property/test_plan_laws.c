@@ -86,11 +86,11 @@ static gl_workload random_workload(uint64_t *random)
     return w;
 }
 
-static void build(const gl_workload *w, const world *world, gl_arena *arena, gl_plan *plan)
+static void build(const gl_workload *w, const world *in, gl_arena *arena, gl_plan *plan)
 {
     gl_error err;
     gl_plan_options options = {.headroom = 1, .stage = -1};
-    if (!gl_plan_build(w, &world->cluster, &options, arena, plan, &err))
+    if (!gl_plan_build(w, &in->cluster, &options, arena, plan, &err))
         fail_msg("%s", err.message);
 }
 
