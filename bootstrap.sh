@@ -28,6 +28,7 @@ codespell|command -v codespell
 mandoc|command -v mandoc
 binutils|command -v nm
 git|command -v git
+perl|command -v perl
 '
 
 step() {

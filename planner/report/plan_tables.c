@@ -117,12 +117,22 @@ static gl_table *echo_table(const echo *list, const char *name, const char *titl
     return table;
 }
 
+/* What the user did not state reads as null, not as the zero that stands for it inside. */
+static void unset_zero(echo *list, const char *name)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->columns[i].name, name) == 0 && list->cells[i].type == GL_CELL_REAL &&
+            !(list->cells[i].as.real > 0))
+            list->cells[i] = (gl_cell){.type = GL_CELL_EMPTY};
+}
+
 /* What was counted, beside what was said. */
 static gl_table *model_table(const context *c)
 {
     const gl_parameters *parameters = &c->plan->parameters;
     echo list = {.arena = c->arena};
     echo_section(&list, c->plan->workload, "model", false);
+    unset_zero(&list, "parameters");
     echo_add(&list, "parameters_counted", gl_integer(parameters->total));
     echo_add(&list, "parameters_active", gl_integer(parameters->active));
     echo_add(&list, "parameters_exact", gl_boolean(parameters->exact));
@@ -144,6 +154,8 @@ static gl_table *training_table(const context *c)
     echo list = {.arena = c->arena};
     for (size_t i = 0; i < COUNT(sections); i++)
         echo_section(&list, c->plan->workload, sections[i], true);
+    unset_zero(&list, "compute_step_s");
+    unset_zero(&list, "compute_mfu_frac");
     echo_add(&list, "microbatches", gl_integer(gl_workload_microbatches(c->plan->workload)));
     return echo_table(&list, "training", "Training");
 }
