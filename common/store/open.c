@@ -278,7 +278,7 @@ static bool read_version(gl_store *store, int *version, gl_error *err)
 
 bool gl_store__migrate(gl_store *store, const gl_migration *steps, size_t count, gl_error *err)
 {
-    int version;
+    int version = 0;
     char sql[128];
     if (!gl_store_begin(store, err))
         return false;
