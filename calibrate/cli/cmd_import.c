@@ -102,7 +102,7 @@ static const char *protocol_name(int index)
 
 static bool resolve(const options *o, gl_import_options *said, gl_error *err)
 {
-    int index;
+    int index = 0;
     *said = (gl_import_options){.label = o->label,
                                 .gpu = o->gpu,
                                 .nodes = (int)o->nodes,

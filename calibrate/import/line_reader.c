@@ -6,7 +6,7 @@
 void gl_line_reader_begin(gl_line_reader *reader, FILE *stream)
 {
     reader->stream = stream;
-    reader->number = reader->cut = 0;
+    reader->number = 0;
     reader->start = reader->end = 0;
     reader->finished = reader->failed = false;
 }
@@ -32,25 +32,24 @@ const char *gl_line_reader_peek(gl_line_reader *reader, size_t *length)
 }
 
 /* Appends to the line what fits of `length` bytes. */
-static bool append(gl_line_reader *reader, size_t *used, const char *text, size_t length)
+static void append(gl_line_reader *reader, size_t *used, const char *text, size_t length)
 {
     size_t room = GL_LINE_MAX - *used;
     size_t taken = length < room ? length : room;
     memcpy(reader->line + *used, text, taken);
     *used += taken;
-    return taken == length;
 }
 
 char *gl_line_reader_next(gl_line_reader *reader, size_t *length)
 {
     size_t used = 0;
-    bool any = false, whole = true;
+    bool any = false;
     while (reader->start < reader->end || refill(reader)) {
         const char *text = reader->buffer + reader->start;
         const char *newline = memchr(text, '\n', reader->end - reader->start);
         size_t taken = newline != NULL ? (size_t)(newline - text) : reader->end - reader->start;
         any = true;
-        whole = append(reader, &used, text, taken) && whole;
+        append(reader, &used, text, taken);
         reader->start += taken + (newline != NULL);
         if (newline != NULL)
             break;
@@ -58,7 +57,6 @@ char *gl_line_reader_next(gl_line_reader *reader, size_t *length)
     if (!any || reader->failed)
         return NULL;
     reader->number++;
-    reader->cut += !whole;
     for (char *zero = reader->line;
          (zero = memchr(zero, '\0', used - (size_t)(zero - reader->line)));)
         *zero = ' ';

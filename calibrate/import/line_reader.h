@@ -14,7 +14,6 @@ enum { GL_LINE_MAX = 64 * 1024 };
 typedef struct gl_line_reader {
     FILE *stream;
     int number; /* of the line that was read last, from 1 */
-    int cut;    /* lines that were longer than GL_LINE_MAX: their rest was skipped */
     size_t start, end;
     bool finished, failed;
     char line[GL_LINE_MAX + 1];
@@ -26,8 +25,9 @@ void gl_line_reader_begin(gl_line_reader *reader, FILE *stream);
 /* What the stream begins with, without taking it: `*length` bytes, up to the buffer. */
 const char *gl_line_reader_peek(gl_line_reader *reader, size_t *length);
 
-/* The next line without its end, terminated, NUL bytes replaced by blanks; valid until the next
- * call and free to be changed. NULL at the end, and after a read error (then `failed` is set). */
+/* The next line without its end (cut at GL_LINE_MAX), terminated, NUL bytes replaced by blanks;
+ * valid until the next call and free to be changed. NULL at the end, and after a read error (then
+ * `failed` is set). */
 char *gl_line_reader_next(gl_line_reader *reader, size_t *length);
 
 #endif

@@ -148,17 +148,26 @@ bool gl_layout_read(const gl_words *words, gl_layout *layout)
 
 /* ---- rows ---- */
 
+/* Does the word look like the pattern, in which 9 stands for any digit? */
+static bool has_form(const gl_words *words, size_t index, const char *pattern)
+{
+    const char *text = words->items[index].text;
+    if (words->items[index].length != strlen(pattern))
+        return false;
+    for (size_t i = 0; pattern[i] != '\0'; i++)
+        if (pattern[i] == '9' ? !isdigit((unsigned char)text[i]) : text[i] != pattern[i])
+            return false;
+    return true;
+}
+
 /* -S appends "2026-11-30 02:26:33". Returns the number of words without it. */
 static size_t without_timestamp(const gl_words *words, const char **timestamp)
 {
     size_t count = words->count;
-    if (count < 2)
+    if (count < 2 || !has_form(words, count - 2, "9999-99-99") ||
+        !has_form(words, count - 1, "99:99:99"))
         return count;
-    const char *date = words->items[count - 2].text, *time = words->items[count - 1].text;
-    if (words->items[count - 2].length != 10 || words->items[count - 1].length != 8 ||
-        date[4] != '-' || date[7] != '-' || time[2] != ':' || time[5] != ':')
-        return count;
-    *timestamp = date;
+    *timestamp = words->items[count - 2].text;
     return count - 2;
 }
 

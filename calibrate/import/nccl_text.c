@@ -342,7 +342,9 @@ static const char *other_program(const char *line)
 static void read_command(gl_nccl_text *p, const char *line)
 {
     const char *end = strstr(line, "_perf");
-    if (end == NULL)
+    /* "Collective test concluded: x_perf" and "Writing JSON output to x_perf.json" are no commands.
+     */
+    if (end == NULL || strstr(line, "Collective test ") != NULL || strstr(line, ".json") != NULL)
         return;
     const char *start = end;
     while (start > line && (islower((unsigned char)start[-1]) || start[-1] == '_'))

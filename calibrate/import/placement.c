@@ -311,7 +311,7 @@ static int listed_ranks(const gl_parsed_run *run, const char **source)
 
 static bool unlisted_ranks(gl_evaluation *e, int *ranks)
 {
-    range possible;
+    range possible = {0, 0};
     double buffers = buffers_per_size(largest_row(e));
     if (tells_ranks(e->collective) && !ranks_by_ratio(e, &possible))
         return gl_evaluation__refuse(e, 0,

@@ -465,6 +465,20 @@ static void test_file_name_tells_the_collective(void **state)
     assert_int_equal(result.runs[0].curves[0].collective, GL_ALL_GATHER);
 }
 
+/* The name of a run does not become that of a table that follows it. */
+static void test_names_do_not_carry_over(void **state)
+{
+    (void)state;
+    const char *text = gl_arena_printf(arena, "%s%s", read_fixture("made_two_nodes.txt"),
+                                       read_fixture("made_v213_unnamed.txt"));
+    gl_import_result result;
+    gl_error err;
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_int_equal(result.run_count, 1);
+    assert_int_equal(result.refused_count, 1);
+    assert_non_null(strstr(result.refused[0].message, "give --collective"));
+}
+
 static void test_transport_said_and_proven(void **state)
 {
     (void)state;
@@ -592,6 +606,7 @@ int main(void)
         TEST(test_elided_rows_are_found_by_the_mean),
         TEST(test_options_complete_and_never_contradict),
         TEST(test_file_name_tells_the_collective),
+        TEST(test_names_do_not_carry_over),
         TEST(test_transport_said_and_proven),
         TEST(test_numbers),
         TEST(test_cleaning),
