@@ -219,7 +219,8 @@ static bool open_handle(gl_store *store, int flags, gl_error *err)
     if (path == NULL)
         return gl_fail(err, GL_ERROR_SYSTEM, "out of memory");
     snprintf(path, size, "%s%s", store->path[0] == '/' ? "" : "./", store->path);
-    int rc = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOMUTEX, NULL);
+    int rc = sqlite3_open_v2(path, &store->db,
+                             flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOMUTEX, NULL);
     free(path);
     if (rc != SQLITE_OK)
         return gl_store__fail(store, rc, "opening the database", err);

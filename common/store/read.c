@@ -131,8 +131,8 @@ static gl_transport read_transport(cursor *c, int column)
 static bool begin_reading(cursor *c, gl_store *store, gl_arena *arena, const char *table,
                           const char *sql, gl_error *err)
 {
-    *c = (cursor){.store = store, .arena = arena, .table = table,
-                  .size_bytes = -1, .err = err, .ok = true};
+    *c = (cursor){
+        .store = store, .arena = arena, .table = table, .size_bytes = -1, .err = err, .ok = true};
     return gl_store__prepare(store, sql, &c->statement, err);
 }
 

@@ -26,8 +26,8 @@ typedef struct builder {
     gl_arena *arena;
     size_t capacity;
     gl_block_kind block;
-    double tokens;       /* of one microbatch on one rank */
-    double norm_tokens;  /* where sequence parallelism splits the norms */
+    double tokens;      /* of one microbatch on one rank */
+    double norm_tokens; /* where sequence parallelism splits the norms */
     double tp;
     double element_bytes;
     double gemm_flop_per_s; /* peak × efficiency */
@@ -82,7 +82,8 @@ static void add_gemm(builder *b, const char *name, double count, double m, doubl
 }
 
 /* Element-wise work: bytes over device memory, about twice as many in backward. */
-static void add_bytes(builder *b, const char *name, double bytes, double backward_bytes, int kernels)
+static void add_bytes(builder *b, const char *name, double bytes, double backward_bytes,
+                      int kernels)
 {
     gl_operator *o = add(b, name, kernels);
     o->forward_bytes = bytes * EAGER_TRAFFIC;
@@ -299,9 +300,9 @@ static void build_operators(builder *b, const gl_parameters *parameters)
 }
 
 /*
- * Model FLOPs of one token, forward and backward, without recomputation: 6 for each active parameter
- * that multiplies (input embedding excluded, LM head included also when tied) and 3 times the causal
- * half of the attention products. Printed MFU follows this count.
+ * Model FLOPs of one token, forward and backward, without recomputation: 6 for each active
+ * parameter that multiplies (input embedding excluded, LM head included also when tied) and 3 times
+ * the causal half of the attention products. Printed MFU follows this count.
  */
 static double model_flop_per_token(const gl_model *m, const gl_parameters *parameters)
 {
@@ -311,10 +312,10 @@ static double model_flop_per_token(const gl_model *m, const gl_parameters *param
     double multiplying = (double)parameters->active -
                          (double)parameters->blocks[GL_BLOCK_EMBEDDING].elements +
                          (m->tied_embeddings ? table : 0);
-    double width = m->attention.kind == GL_ATTENTION_MLA
-                       ? (double)m->heads * (m->attention.qk_nope + m->attention.qk_rope +
-                                             m->attention.v_head)
-                       : 2.0 * m->heads * m->head_dim;
+    double width =
+        m->attention.kind == GL_ATTENTION_MLA
+            ? (double)m->heads * (m->attention.qk_nope + m->attention.qk_rope + m->attention.v_head)
+            : 2.0 * m->heads * m->head_dim;
     return 6 * multiplying + 3 * 2 * m->layers * width * mean_context(m);
 }
 
@@ -366,7 +367,8 @@ double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *
      * and once more the weights in the compute type when the master is apart (Adam). */
     double weight = gl_dtype_bytes(p->master != GL_DTYPE_NONE ? p->master : p->compute);
     double copy = p->master != GL_DTYPE_NONE ? gl_dtype_bytes(p->compute) : 0;
-    double bytes = 4 * gl_dtype_bytes(p->optimizer) + 2 * weight + gl_dtype_bytes(p->gradients) + copy;
+    double bytes =
+        4 * gl_dtype_bytes(p->optimizer) + 2 * weight + gl_dtype_bytes(p->gradients) + copy;
     const gl_gpu *g = cluster->gpu;
     return elements * bytes / (g->memory_bw_bytes_per_s.value * g->memory_efficiency.value);
 }

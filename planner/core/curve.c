@@ -179,7 +179,8 @@ static void describe(gl_curve_fit *fit)
             q->half_size_bytes = fit->size_bytes[i];
     }
     size_t n = q->points;
-    q->slope_s_per_byte = tail_slope(fit->size_bytes, fit->time_s, tail_start(fit->size_bytes, n), n);
+    q->slope_s_per_byte =
+        tail_slope(fit->size_bytes, fit->time_s, tail_start(fit->size_bytes, n), n);
     fit->hold_out_frac = 0.05;
     if (n >= 4) {
         size_t m = n - 1;
@@ -208,7 +209,8 @@ static double noise_from_twin(const gl_curve_fit *fit, const gl_curve *twin, gl_
             j++;
         }
     }
-    return count >= 3 ? quantile(arena, differences, count, 0.5) / MEDIAN_OF_SIGMA / sqrt(2) : (double)NAN;
+    return count >= 3 ? quantile(arena, differences, count, 0.5) / MEDIAN_OF_SIGMA / sqrt(2)
+                      : (double)NAN;
 }
 
 /* From the spread of the iterations, as far as it tells: the interval of their median. */
@@ -321,7 +323,8 @@ gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes)
         return (gl_curve_time){fit->time_s[i], fit->quality.noise_frac, GL_EVIDENCE_MEASURED};
     /* Leave-one-out spans a gap twice as wide (in octaves) as the one interpolated here; half of
      * its error in the middle of the gap, none at the samples. */
-    double share = (size_bytes - fit->size_bytes[i]) / (fit->size_bytes[i + 1] - fit->size_bytes[i]);
+    double share =
+        (size_bytes - fit->size_bytes[i]) / (fit->size_bytes[i + 1] - fit->size_bytes[i]);
     double gap = 0.5 * (fit->loo_frac[i] + fit->loo_frac[i + 1]) / 2 * 4 * share * (1 - share);
     return (gl_curve_time){inside(fit, fit->quality.method, size_bytes),
                            hypot(fit->quality.noise_frac, gap), GL_EVIDENCE_INTERPOLATED};

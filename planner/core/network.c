@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One node type's rank scaling does not fit another's (docs/models/network.md): beyond this ratio of
- * rank counts the curve is not used unless the user insists … */
+/* One node type's rank scaling does not fit another's (docs/models/network.md): beyond this ratio
+ * of rank counts the curve is not used unless the user insists … */
 static const double RANK_RATIO_MAX = 4.0;
 /* … and within it the error grows by this much per octave of ranks. */
 static const double RANK_ERROR_PER_OCTAVE = 0.25;
@@ -32,8 +32,8 @@ static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
     for (size_t i = 0; i < tier->curve_count; i++) {
         const gl_curve *c = &tier->curves[i];
         if (c != curve && c->run_id == curve->run_id && c->collective == curve->collective &&
-            c->dtype == curve->dtype && c->in_place != curve->in_place &&
-            c->root == curve->root && strcmp(c->redop, curve->redop) == 0 &&
+            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
+            strcmp(c->redop, curve->redop) == 0 &&
             same_placement(&c->placement, &curve->placement) &&
             c->placement.concurrent_groups == curve->placement.concurrent_groups)
             return c;
@@ -137,9 +137,9 @@ static double moved_time(const gl_cluster *cluster, const gl_curve_fit *fit, dou
     double floor_s = fmin(fit->quality.floor_s, time_s);
     double depth = log2(want->ranks) / log2(have->ranks);
     double bytes = gl_bus_factor(collective, want->ranks) / gl_bus_factor(collective, have->ranks);
-    double share = want->nodes > 1 ? gl_rules_nics_share(cluster, have) /
-                                         gl_rules_nics_share(cluster, want)
-                                   : 1.0;
+    double share = want->nodes > 1
+                       ? gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want)
+                       : 1.0;
     return floor_s * (1 + depth) / 2 + (time_s - floor_s) * bytes * share;
 }
 
@@ -157,7 +157,7 @@ static const char *curve_formula(const gl_curve_fit *fit, const gl_network_query
     const char *method =
         size_bytes > fit->size_bytes[fit->quality.points - 1] ? "slope of its last octaves"
         : size_bytes < fit->size_bytes[0]                     ? "its latency floor"
-                                                              : gl_interpolation_name(fit->quality.method);
+                                          : gl_interpolation_name(fit->quality.method);
     return gl_arena_printf(
         arena, "%s%s%s measured over %d ranks on %d node%s at %zu sizes; %s at %.0f B%s",
         asked != c->collective ? gl_collective_name(asked) : "",
@@ -179,7 +179,8 @@ static gl_network_time time_from_curve(const gl_network *network, const gl_curve
     gl_network_time t = {.time_s = ct.time_s,
                          .error_frac = ct.error_frac,
                          .evidence = ct.evidence,
-                         .algorithm = curve->algorithm[0] != '\0' ? curve->algorithm : "as measured",
+                         .algorithm =
+                             curve->algorithm[0] != '\0' ? curve->algorithm : "as measured",
                          .transport = curve->transport,
                          .available_bytes_per_s = fit->quality.plateau_busbw_bytes_per_s};
     if (d > 0) {
@@ -280,20 +281,20 @@ static bool refuse(const gl_network *network, const gl_network_query *query, gl_
     }
     const char *tier = p->nodes > 1 ? "between nodes" : "inside a node";
     if (largest == 0)
-        return gl_fail(err, GL_ERROR_INPUT,
-                       "no evidence for %s over %d ranks on %d node%s: cluster \"%s\" has neither a "
-                       "measured curve nor a catalogue link %s; measure %s there, or name a link in "
-                       "a cluster YAML",
-                       gl_collective_name(query->collective), p->ranks, p->nodes,
-                       p->nodes == 1 ? "" : "s", network->cluster->name, tier,
-                       gl_collective_name(query->collective));
-    return gl_fail(err, GL_ERROR_INPUT,
-                   "no evidence for %s over %d ranks on %d node%s: the curves of \"%s\" %s reach %d "
-                   "ranks; measure %s over more ranks, name a link in a cluster YAML, or insist with "
-                   "--allow-extrapolation",
-                   gl_collective_name(query->collective), p->ranks, p->nodes,
-                   p->nodes == 1 ? "" : "s", network->cluster->name, tier, largest,
-                   gl_collective_name(query->collective));
+        return gl_fail(
+            err, GL_ERROR_INPUT,
+            "no evidence for %s over %d ranks on %d node%s: cluster \"%s\" has neither a "
+            "measured curve nor a catalogue link %s; measure %s there, or name a link in "
+            "a cluster YAML",
+            gl_collective_name(query->collective), p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
+            network->cluster->name, tier, gl_collective_name(query->collective));
+    return gl_fail(
+        err, GL_ERROR_INPUT,
+        "no evidence for %s over %d ranks on %d node%s: the curves of \"%s\" %s reach %d "
+        "ranks; measure %s over more ranks, name a link in a cluster YAML, or insist with "
+        "--allow-extrapolation",
+        gl_collective_name(query->collective), p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
+        network->cluster->name, tier, largest, gl_collective_name(query->collective));
 }
 
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,

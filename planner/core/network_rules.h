@@ -13,9 +13,9 @@ double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placem
 bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes);
 
 /*
- * Time over the catalogue links of the tiers that the placement uses. `intra_busbw` > 0 replaces the
- * intra-node link by a measured large-message busbw. Returns false when a link that is needed is
- * not in the cluster.
+ * Time over the catalogue links of the tiers that the placement uses. `intra_busbw` > 0 replaces
+ * the intra-node link by a measured large-message busbw. Returns false when a link that is needed
+ * is not in the cluster.
  */
 bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
                    gl_arena *arena, gl_network_time *out);

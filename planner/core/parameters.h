@@ -73,7 +73,7 @@ gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp);
 typedef struct gl_stage {
     int index;
     bool has_embedding, has_head;
-    int layers;      /* dense + moe */
+    int layers; /* dense + moe */
     int dense_layers, moe_layers;
     gl_block_kind *sequence; /* the stage's blocks in forward order, embedding and head included */
     int block_count;

@@ -40,7 +40,8 @@ static void warn(planner *p, const char *text)
     plan->warnings[plan->warning_count++] = text;
 }
 
-/* ---- what each stage moves, and how long one call takes ---------------------------------------- */
+/* ---- what each stage moves, and how long one call takes ----------------------------------------
+ */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -145,7 +146,8 @@ static bool build_stages(planner *p, gl_error *err)
     return true;
 }
 
-/* ---- bytes by tier ------------------------------------------------------------------------------ */
+/* ---- bytes by tier ------------------------------------------------------------------------------
+ */
 
 /* Bytes of one call that a GPU puts on the tier. A ring's bytes leave a node once for all the ranks
  * it has there; of an all-to-all the share of the ranks elsewhere leaves. */
@@ -176,7 +178,8 @@ static int busiest_stage(const gl_plan *plan, int pp)
     int worst = 0;
     double most = -1;
     for (int i = 0; i < pp; i++) {
-        double bytes = stage_bytes(&plan->stage_plans[i], 0) + stage_bytes(&plan->stage_plans[i], 1);
+        double bytes =
+            stage_bytes(&plan->stage_plans[i], 0) + stage_bytes(&plan->stage_plans[i], 1);
         if (bytes > most) {
             most = bytes;
             worst = i;
@@ -185,7 +188,8 @@ static int busiest_stage(const gl_plan *plan, int pp)
     return worst;
 }
 
-/* ---- step ---------------------------------------------------------------------------------------- */
+/* ---- step
+ * ---------------------------------------------------------------------------------------- */
 
 static gl_schedule evaluate(const planner *p, gl_scales scales, double *row_exposed_s)
 {
@@ -325,9 +329,16 @@ static void fill_step(planner *p)
     gl_plan *plan = p->plan;
     gl_step *step = &plan->step;
     double nan = (double)NAN;
-    *step = (gl_step){.time_s = nan, .time_p10_s = nan, .time_p90_s = nan, .compute_s = nan,
-                      .overlap_tax_s = nan, .exposed_communication_s = nan, .bubble_s = nan,
-                      .optimizer_s = nan, .mfu_frac = nan, .tokens_per_s = nan,
+    *step = (gl_step){.time_s = nan,
+                      .time_p10_s = nan,
+                      .time_p90_s = nan,
+                      .compute_s = nan,
+                      .overlap_tax_s = nan,
+                      .exposed_communication_s = nan,
+                      .bubble_s = nan,
+                      .optimizer_s = nan,
+                      .mfu_frac = nan,
+                      .tokens_per_s = nan,
                       .tokens_per_s_per_gpu = nan};
     const gl_stage_plan *sp = &plan->stage_plans[plan->stage];
     double *exposed_s = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
@@ -344,7 +355,8 @@ static void fill_step(planner *p)
     step->evidence = gl_evidence_worst(step->network_evidence, plan->compute.evidence);
 }
 
-/* ---- required bandwidth -------------------------------------------------------------------------- */
+/* ---- required bandwidth
+ * -------------------------------------------------------------------------- */
 
 static double exposed_share(const planner *p, int tier, double scale)
 {
@@ -418,7 +430,8 @@ static void fill_need(planner *p, int tier)
     }
 }
 
-/* ---- memory --------------------------------------------------------------------------------------- */
+/* ---- memory
+ * --------------------------------------------------------------------------------------- */
 
 static void fill_memory(planner *p)
 {
@@ -434,7 +447,8 @@ static void fill_memory(planner *p)
     }
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------ */
+/* ---- all of it
+ * ------------------------------------------------------------------------------------ */
 
 static void warn_of_gaps(planner *p)
 {
@@ -443,8 +457,9 @@ static void warn_of_gaps(planner *p)
     if (p->cluster->gpu == NULL)
         warn(p, "the GPU is not in the catalogue (data/gpus): memory capacity and MFU are unknown");
     if (!c->known)
-        warn(p, "compute time is unknown (no model.sequence with a known GPU, and no compute.step): "
-                "step time, exposed communication and required bandwidth are not given");
+        warn(p,
+             "compute time is unknown (no model.sequence with a known GPU, and no compute.step): "
+             "step time, exposed communication and required bandwidth are not given");
     else if (c->evidence == GL_EVIDENCE_STATED)
         warn(p, "compute time is as stated in the description; only communication is modelled");
     if (w->buckets.compression > 1)

@@ -15,16 +15,16 @@ static const double TAX_MAX = 0.9;
 typedef struct queued {
     double release; /* position on the compute timeline from which it may run */
     double time_s;
-    int gate;       /* segment that must wait for it; −1 = none */
+    int gate; /* segment that must wait for it; −1 = none */
     size_t row;
 } queued;
 
 typedef struct timeline {
-    double *end;      /* position at which each segment ends; segments = 2·blocks */
+    double *end; /* position at which each segment ends; segments = 2·blocks */
     int segments;
     queued *queue;
     size_t queue_count;
-    int *gate_last;   /* by segment: 1 + index of the last message that it waits for */
+    int *gate_last; /* by segment: 1 + index of the last message that it waits for */
     double tax;
 } timeline;
 
@@ -50,8 +50,8 @@ static microbatch run_timeline(const timeline *t, double *row_exposed_s)
         bool computing = segment < t->segments;
         bool gated = computing && (size_t)t->gate_last[segment] > next &&
                      position <= segment_start(t, segment);
-        bool sending = next < t->queue_count &&
-                       (t->queue[next].release <= position || gated || !computing);
+        bool sending =
+            next < t->queue_count && (t->queue[next].release <= position || gated || !computing);
         double rate = !computing || gated ? 0 : sending ? 1 - t->tax : 1;
         double dt = sending ? left : (double)INFINITY;
         double stop = computing ? t->end[segment] : total;
@@ -120,8 +120,8 @@ static bool *rows_with_messages(const context *c, const gl_stage_plan *plan)
     return has;
 }
 
-static inline_share share_inline(const context *c, const gl_stage_plan *plan, const bool *has_message,
-                                 const double compute_s[2])
+static inline_share share_inline(const context *c, const gl_stage_plan *plan,
+                                 const bool *has_message, const double compute_s[2])
 {
     double blocking[2] = {0, 0}, hideable[2] = {0, 0};
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
@@ -150,7 +150,8 @@ static void stage_compute(const context *c, const gl_stage *stage, double comput
     }
 }
 
-/* Segment ends: each block's compute, with the stage's inline stalls spread over it in proportion. */
+/* Segment ends: each block's compute, with the stage's inline stalls spread over it in proportion.
+ */
 static void fill_segments(const context *c, const gl_stage_plan *plan, const double compute_s[2],
                           const double extra_s[2], timeline *t)
 {
@@ -335,7 +336,8 @@ static stage_time time_stage(const context *c, const gl_stage_plan *plan, double
     t.microbatch_s = each.time_s;
     t.last_s = last.time_s;
     t.backward_all_s = compute_s[1] + extra[1];
-    t.stall_s = (m - 1) * each.stall_s + last.stall_s + m * (share.exposed_s[0] + share.exposed_s[1]);
+    t.stall_s =
+        (m - 1) * each.stall_s + last.stall_s + m * (share.exposed_s[0] + share.exposed_s[1]);
     t.tax_s = (m - 1) * each.tax_s + last.tax_s + m * tax * (share.hidden_s[0] + share.hidden_s[1]);
     return t;
 }
@@ -391,7 +393,10 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
 {
     const gl_parallel *p = &workload->parallel;
     double m = (double)gl_workload_microbatches(workload);
-    context c = {.workload = workload, .compute = compute, .scales = scales, .scratch = scratch,
+    context c = {.workload = workload,
+                 .compute = compute,
+                 .scales = scales,
+                 .scratch = scratch,
                  .microbatches = m};
     const stage_time *times = time_stages(&c, stages, report_stage, row_exposed_s);
     int worst = slowest(times, p->pp);

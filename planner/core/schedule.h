@@ -16,7 +16,7 @@ typedef struct gl_stage_plan {
     gl_traffic traffic;
     const gl_network_time *times; /* of one call, by traffic row */
     double optimizer_s;
-    double overlap_tax;           /* compute seconds lost per second of hidden communication */
+    double overlap_tax; /* compute seconds lost per second of hidden communication */
 } gl_stage_plan;
 
 /* Factors on times, for sensitivities: 1 = as predicted. Index of `tier`: 0 intra, 1 inter. */
@@ -36,9 +36,9 @@ typedef struct gl_schedule {
 } gl_schedule;
 
 /*
- * Times a step. `stages` has one entry per pipeline stage (entries may repeat). When `row_exposed_s`
- * is not NULL it receives, for stage `report_stage`, the exposed time of each traffic row.
- * `scratch` is used and may be released afterwards.
+ * Times a step. `stages` has one entry per pipeline stage (entries may repeat). When
+ * `row_exposed_s` is not NULL it receives, for stage `report_stage`, the exposed time of each
+ * traffic row. `scratch` is used and may be released afterwards.
  */
 gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *compute,
                              const gl_stage_plan *stages, const gl_scales *scales, int report_stage,

@@ -9,26 +9,40 @@ enum { CASES = 300 };
 
 static gl_figure figure(double value, double spread)
 {
-    return (gl_figure){.value = value, .low = value * (1 - spread), .high = value * (1 + spread),
-                       .kind = GL_FIGURE_ASSUMED, .source = "test", .date = ""};
+    return (gl_figure){.value = value,
+                       .low = value * (1 - spread),
+                       .high = value * (1 + spread),
+                       .kind = GL_FIGURE_ASSUMED,
+                       .source = "test",
+                       .date = ""};
 }
 
 static gl_gpu some_gpu(void)
 {
-    return (gl_gpu){.name = "gpu", .title = "gpu", .memory_bytes = figure(80e9, 0),
-                    .memory_bw_bytes_per_s = figure(3e12, 0), .memory_efficiency = figure(0.8, 0.1),
-                    .bf16_flop_per_s = figure(900e12, 0), .fp16_flop_per_s = figure(900e12, 0),
-                    .fp32_flop_per_s = figure(60e12, 0), .gemm_efficiency = figure(0.7, 0.1),
+    return (gl_gpu){.name = "gpu",
+                    .title = "gpu",
+                    .memory_bytes = figure(80e9, 0),
+                    .memory_bw_bytes_per_s = figure(3e12, 0),
+                    .memory_efficiency = figure(0.8, 0.1),
+                    .bf16_flop_per_s = figure(900e12, 0),
+                    .fp16_flop_per_s = figure(900e12, 0),
+                    .fp32_flop_per_s = figure(60e12, 0),
+                    .gemm_efficiency = figure(0.7, 0.1),
                     .attention_efficiency = figure(0.5, 0.2),
                     .attention_backward_efficiency = figure(0.4, 0.2),
-                    .kernel_launch_s = figure(4e-6, 0.5), .overlap_tax = figure(0.3, 0.5)};
+                    .kernel_launch_s = figure(4e-6, 0.5),
+                    .overlap_tax = figure(0.3, 0.5)};
 }
 
 static gl_link some_link(const char *name, gl_transport transport, double bw)
 {
-    return (gl_link){.name = name, .title = name, .transport = transport,
-                     .bw_bytes_per_s = figure(bw, 0), .efficiency = figure(0.8, 0.1),
-                     .base_latency_s = figure(1e-5, 0), .step_latency_s = figure(1e-6, 0),
+    return (gl_link){.name = name,
+                     .title = name,
+                     .transport = transport,
+                     .bw_bytes_per_s = figure(bw, 0),
+                     .efficiency = figure(0.8, 0.1),
+                     .base_latency_s = figure(1e-5, 0),
+                     .step_latency_s = figure(1e-6, 0),
                      .half_size_bytes = figure(1e6, 0)};
 }
 
@@ -43,9 +57,15 @@ static void make_world(world *w, double intra_bw, double inter_bw)
     w->gpu = some_gpu();
     w->intra = some_link("intra", GL_TRANSPORT_NVLINK, intra_bw);
     w->inter = some_link("inter", GL_TRANSPORT_NET_IB, inter_bw);
-    w->cluster = (gl_cluster){.name = "world", .gpu = &w->gpu, .nodes = 64, .gpus_per_node = 8,
-                              .bounded = true, .intra.link = &w->intra, .inter.link = &w->inter,
-                              .nics_per_node = 8, .oversubscription = 1};
+    w->cluster = (gl_cluster){.name = "world",
+                              .gpu = &w->gpu,
+                              .nodes = 64,
+                              .gpus_per_node = 8,
+                              .bounded = true,
+                              .intra.link = &w->intra,
+                              .inter.link = &w->inter,
+                              .nics_per_node = 8,
+                              .oversubscription = 1};
 }
 
 static int pick(uint64_t *random, const int *values, int count)
@@ -76,8 +96,12 @@ static gl_workload random_workload(uint64_t *random)
     w.overlap.tp = random_between(random, 0, 1) == 1;
     w.overlap.pp = random_between(random, 0, 1) == 1;
     if (random_between(random, 0, 3) == 0) {
-        w.model.moe = (gl_moe){.experts = 8, .top_k = 2, .expert_ffn = 1024, .every = 1,
-                               .capacity = 1, .imbalance = 1};
+        w.model.moe = (gl_moe){.experts = 8,
+                               .top_k = 2,
+                               .expert_ffn = 1024,
+                               .every = 1,
+                               .capacity = 1,
+                               .imbalance = 1};
         int groups = p->dp * p->cp;
         p->ep = groups >= 2 ? 2 : 1;
     }
@@ -97,8 +121,10 @@ static void build(const gl_workload *w, const world *in, gl_arena *arena, gl_pla
 static void check_sums(const gl_plan *plan)
 {
     const gl_step *s = &plan->step;
-    assert_close(s->time_s, s->compute_s + s->overlap_tax_s + s->exposed_communication_s +
-                                s->bubble_s + s->optimizer_s, 1e-9);
+    assert_close(s->time_s,
+                 s->compute_s + s->overlap_tax_s + s->exposed_communication_s + s->bubble_s +
+                     s->optimizer_s,
+                 1e-9);
     assert_true(s->compute_s > 0 && s->overlap_tax_s >= 0 && s->bubble_s >= 0);
     assert_true(s->exposed_communication_s >= 0);
     assert_true(s->time_p10_s <= s->time_s && s->time_s <= s->time_p90_s);
@@ -108,13 +134,15 @@ static void check_sums(const gl_plan *plan)
         assert_true(row->exposed_s >= 0 && row->exposed_s <= row->time_s * (1 + 1e-9));
         assert_true(row->per_call.busbw_bytes_per_s > 0);
         /* Nothing is faster than its link. */
-        double limit = row->traffic->placement.nodes > 1 ? 8 * plan->cluster->inter.link->bw_bytes_per_s.value
-                                                         : plan->cluster->intra.link->bw_bytes_per_s.value;
+        double limit = row->traffic->placement.nodes > 1
+                           ? 8 * plan->cluster->inter.link->bw_bytes_per_s.value
+                           : plan->cluster->intra.link->bw_bytes_per_s.value;
         assert_true(row->per_call.busbw_bytes_per_s <= limit);
     }
 }
 
-static void faster_links_are_never_slower(const gl_workload *w, const gl_plan *plan, gl_arena *arena)
+static void faster_links_are_never_slower(const gl_workload *w, const gl_plan *plan,
+                                          gl_arena *arena)
 {
     world better;
     gl_plan other;
@@ -134,8 +162,8 @@ static void required_bandwidth_is_enough(const gl_workload *w, const gl_plan *pl
         gl_arena *scratch = gl_arena_create();
         gl_scales scales = {1, {0, 0}};
         scales.tier[tier] = need->available_bytes_per_s / need->required_bytes_per_s;
-        gl_schedule s = gl_schedule_eval(w, &plan->compute, plan->stage_plans, &scales, -1, NULL,
-                                         scratch);
+        gl_schedule s =
+            gl_schedule_eval(w, &plan->compute, plan->stage_plans, &scales, -1, NULL, scratch);
         assert_true(s.exposed_s <= w->target_exposed_frac * s.time_s * (1 + 1e-6));
         gl_arena_destroy(scratch);
     }

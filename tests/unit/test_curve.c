@@ -6,12 +6,21 @@ static gl_curve curve_of(gl_arena *arena, const double *sizes, const double *tim
 {
     gl_sample *samples = GL_ARENA_NEW(arena, gl_sample, n);
     for (size_t i = 0; i < n; i++)
-        samples[i] = (gl_sample){.size_bytes = sizes[i], .time_median_s = times[i],
-                                 .time_p05_s = (double)NAN, .time_p95_s = (double)NAN,
-                                 .time_min_s = (double)NAN, .wrong = (double)NAN};
-    return (gl_curve){.id = 1, .collective = GL_ALL_REDUCE, .placement = {2, 1, 2, 1},
-                      .redop = "sum", .algorithm = "", .protocol = "", .root = -1,
-                      .samples = samples, .sample_count = n};
+        samples[i] = (gl_sample){.size_bytes = sizes[i],
+                                 .time_median_s = times[i],
+                                 .time_p05_s = (double)NAN,
+                                 .time_p95_s = (double)NAN,
+                                 .time_min_s = (double)NAN,
+                                 .wrong = (double)NAN};
+    return (gl_curve){.id = 1,
+                      .collective = GL_ALL_REDUCE,
+                      .placement = {2, 1, 2, 1},
+                      .redop = "sum",
+                      .algorithm = "",
+                      .protocol = "",
+                      .root = -1,
+                      .samples = samples,
+                      .sample_count = n};
 }
 
 /* A line with a floor: 10 us + 1 ns/B·…, octaves from 8 B to 1 GiB. */

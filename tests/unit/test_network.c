@@ -5,24 +5,38 @@
 
 static gl_figure figure(double value)
 {
-    return (gl_figure){.value = value, .low = value, .high = value, .kind = GL_FIGURE_ASSUMED,
-                       .source = "test", .date = ""};
+    return (gl_figure){.value = value,
+                       .low = value,
+                       .high = value,
+                       .kind = GL_FIGURE_ASSUMED,
+                       .source = "test",
+                       .date = ""};
 }
 
 static gl_link link_of(const char *name, gl_transport transport, double bw, double efficiency,
                        double base_s, double step_s)
 {
-    return (gl_link){.name = name, .title = name, .transport = transport,
-                     .bw_bytes_per_s = figure(bw), .efficiency = figure(efficiency),
-                     .base_latency_s = figure(base_s), .step_latency_s = figure(step_s)};
+    return (gl_link){.name = name,
+                     .title = name,
+                     .transport = transport,
+                     .bw_bytes_per_s = figure(bw),
+                     .efficiency = figure(efficiency),
+                     .base_latency_s = figure(base_s),
+                     .step_latency_s = figure(step_s)};
 }
 
 /* 16 nodes of 8 GPUs, NVLink inside, one 50 GB/s NIC a GPU. */
 static gl_cluster two_tiers(const gl_link *intra, const gl_link *inter)
 {
-    return (gl_cluster){.name = "test", .nodes = 16, .gpus_per_node = 8, .bounded = true,
-                        .intra.link = intra, .inter.link = inter, .nics_per_node = 8,
-                        .fabric = GL_FABRIC_FAT_TREE, .oversubscription = 1};
+    return (gl_cluster){.name = "test",
+                        .nodes = 16,
+                        .gpus_per_node = 8,
+                        .bounded = true,
+                        .intra.link = intra,
+                        .inter.link = inter,
+                        .nics_per_node = 8,
+                        .fabric = GL_FABRIC_FAT_TREE,
+                        .oversubscription = 1};
 }
 
 static gl_network_time time_of(gl_cluster *cluster, gl_collective collective,
@@ -30,8 +44,7 @@ static gl_network_time time_of(gl_cluster *cluster, gl_collective collective,
 {
     const char *const *warnings;
     gl_network *network = gl_network_create(cluster, arena, &warnings);
-    gl_network_query query = {.collective = collective, .placement = placement,
-                              .size_bytes = size};
+    gl_network_query query = {.collective = collective, .placement = placement, .size_bytes = size};
     gl_network_time t;
     gl_error err;
     if (!gl_network_eval(network, &query, arena, &t, &err))
@@ -66,8 +79,8 @@ static void a_ring_over_nodes_runs_at_the_slower_tier(void **state)
                  1e-9);
     /* Half of the NICs: half of the rate. */
     cluster.nics_per_node = 4;
-    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s,
-                 22.5 * GB, 1e-9);
+    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 22.5 * GB,
+                 1e-9);
 }
 
 static void oversubscription_divides_what_crosses_a_leaf(void **state)
@@ -76,8 +89,8 @@ static void oversubscription_divides_what_crosses_a_leaf(void **state)
     gl_cluster cluster = two_tiers(NULL, &ib);
     gl_placement one = {16, 16, 1, 8};
     cluster.oversubscription = 4;
-    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s,
-                 45 * GB / 4, 1e-9);
+    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 45 * GB / 4,
+                 1e-9);
     /* Rail-optimised with 64 ports: 51 nodes hang on one leaf of each rail. */
     cluster.radix = 64;
     cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
@@ -114,28 +127,39 @@ static void small_all_reduce_over_many_ranks_takes_the_tree(void **state)
     assert_string_equal(time_of(&cluster, GL_ALL_REDUCE, all, 1e11, *state).algorithm, "ring");
 }
 
-/* ---- measured curves --------------------------------------------------------------------------- */
+/* ---- measured curves ---------------------------------------------------------------------------
+ */
 
 static gl_curve measured(gl_arena *arena, int64_t id, gl_collective collective,
-                         gl_placement placement, double floor_s, double busbw, gl_transport transport)
+                         gl_placement placement, double floor_s, double busbw,
+                         gl_transport transport)
 {
     gl_sample *samples = GL_ARENA_NEW(arena, gl_sample, 28);
     double f = gl_bus_factor(collective, placement.ranks);
     for (int i = 0; i < 28; i++)
         samples[i] = (gl_sample){.size_bytes = ldexp(8, i),
                                  .time_median_s = floor_s + ldexp(8, i) * f / busbw,
-                                 .time_p05_s = (double)NAN, .time_p95_s = (double)NAN,
+                                 .time_p05_s = (double)NAN,
+                                 .time_p95_s = (double)NAN,
                                  .wrong = (double)NAN};
-    return (gl_curve){.id = id, .run_id = 1, .collective = collective, .placement = placement,
-                      .transport = transport, .redop = "sum", .algorithm = "", .protocol = "",
-                      .root = -1, .samples = samples, .sample_count = 28};
+    return (gl_curve){.id = id,
+                      .run_id = 1,
+                      .collective = collective,
+                      .placement = placement,
+                      .transport = transport,
+                      .redop = "sum",
+                      .algorithm = "",
+                      .protocol = "",
+                      .root = -1,
+                      .samples = samples,
+                      .sample_count = 28};
 }
 
 static void a_measured_placement_wins_over_the_catalogue(void **state)
 {
     gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
-    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, 2e-5,
-                              200 * GB, GL_TRANSPORT_NVLINK);
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, 2e-5, 200 * GB,
+                              GL_TRANSPORT_NVLINK);
     gl_cluster cluster = two_tiers(&nv, NULL);
     cluster.intra.curves = &curve;
     cluster.intra.curve_count = 1;
@@ -150,13 +174,14 @@ static void a_measured_placement_wins_over_the_catalogue(void **state)
 
 static void other_rank_counts_are_marked_and_widened(void **state)
 {
-    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5,
-                              300 * GB, GL_TRANSPORT_NVLINK);
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
     gl_cluster cluster = two_tiers(NULL, NULL);
     cluster.intra.curves = &curve;
     cluster.intra.curve_count = 1;
     double size = 1 << 28;
-    gl_network_time two = time_of(&cluster, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, size, *state);
+    gl_network_time two =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, size, *state);
     gl_network_time four =
         time_of(&cluster, GL_ALL_REDUCE, (gl_placement){4, 1, 4, 1}, size, *state);
     gl_network_time eight =
@@ -168,15 +193,15 @@ static void other_rank_counts_are_marked_and_widened(void **state)
 
 static void too_far_is_refused_with_advice(void **state)
 {
-    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5,
-                              300 * GB, GL_TRANSPORT_NVLINK);
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
     gl_cluster cluster = two_tiers(NULL, NULL);
     cluster.intra.curves = &curve;
     cluster.intra.curve_count = 1;
     const char *const *warnings;
     gl_network *network = gl_network_create(&cluster, *state, &warnings);
-    gl_network_query query = {.collective = GL_ALL_REDUCE, .placement = {16, 1, 16, 1},
-                              .size_bytes = 1e6};
+    gl_network_query query = {
+        .collective = GL_ALL_REDUCE, .placement = {16, 1, 16, 1}, .size_bytes = 1e6};
     gl_network_time t;
     gl_error err;
     assert_false(gl_network_eval(network, &query, *state, &t, &err));
@@ -193,8 +218,8 @@ static void too_far_is_refused_with_advice(void **state)
 
 static void a_missing_collective_comes_from_a_related_one(void **state)
 {
-    gl_curve curve = measured(*state, 7, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5,
-                              300 * GB, GL_TRANSPORT_NVLINK);
+    gl_curve curve = measured(*state, 7, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
     gl_cluster cluster = two_tiers(NULL, NULL);
     cluster.intra.curves = &curve;
     cluster.intra.curve_count = 1;
@@ -220,8 +245,10 @@ static void the_variant_that_training_uses_is_taken(void **state)
     const char *const *warnings;
     gl_network *network = gl_network_create(&cluster, *state, &warnings);
     for (int in_place = 0; in_place < 2; in_place++) {
-        gl_network_query query = {.collective = GL_ALL_GATHER, .placement = {2, 1, 2, 4},
-                                  .size_bytes = 1 << 28, .in_place = in_place == 1};
+        gl_network_query query = {.collective = GL_ALL_GATHER,
+                                  .placement = {2, 1, 2, 4},
+                                  .size_bytes = 1 << 28,
+                                  .in_place = in_place == 1};
         gl_network_time t;
         assert_true(gl_network_eval(network, &query, *state, &t, NULL));
         assert_close(t.busbw_bytes_per_s, (in_place + 1) * 100 * GB, 0.02);

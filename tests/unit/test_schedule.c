@@ -26,10 +26,10 @@ static stage_case *new_case(int layers, int microbatches)
     c.compute.known = true;
     for (int i = 0; i < layers; i++)
         c.sequence[i] = GL_BLOCK_DENSE;
-    c.stage = (gl_stage){.layers = layers, .dense_layers = layers, .sequence = c.sequence,
-                         .block_count = layers};
-    c.plan = (gl_stage_plan){.stage = &c.stage, .times = c.times,
-                             .traffic = {.rows = c.rows, .messages = c.messages}};
+    c.stage = (gl_stage){
+        .layers = layers, .dense_layers = layers, .sequence = c.sequence, .block_count = layers};
+    c.plan = (gl_stage_plan){
+        .stage = &c.stage, .times = c.times, .traffic = {.rows = c.rows, .messages = c.messages}};
     return &c;
 }
 
@@ -37,8 +37,11 @@ static size_t add_row(stage_case *c, gl_traffic_dimension dimension, gl_phase ph
                       int64_t calls, bool may_hide)
 {
     size_t i = c->plan.traffic.row_count++;
-    c->rows[i] = (gl_traffic_row){.dimension = dimension, .phase = phase, .calls_per_step = calls,
-                                  .load_factor = 1, .may_hide = may_hide,
+    c->rows[i] = (gl_traffic_row){.dimension = dimension,
+                                  .phase = phase,
+                                  .calls_per_step = calls,
+                                  .load_factor = 1,
+                                  .may_hide = may_hide,
                                   .placement = {2, 1, 2, 1}};
     c->times[i].time_s = time_s;
     return i;
@@ -47,9 +50,8 @@ static size_t add_row(stage_case *c, gl_traffic_dimension dimension, gl_phase ph
 static void add_message(stage_case *c, size_t row, int block, double within, gl_message_when when,
                         bool every)
 {
-    c->messages[c->plan.traffic.message_count++] =
-        (gl_message){.row = row, .block = block, .within = within, .when = when,
-                     .every_microbatch = every};
+    c->messages[c->plan.traffic.message_count++] = (gl_message){
+        .row = row, .block = block, .within = within, .when = when, .every_microbatch = every};
 }
 
 static gl_schedule eval(stage_case *c, double *exposed_s)
@@ -58,11 +60,11 @@ static gl_schedule eval(stage_case *c, double *exposed_s)
     gl_stage_plan plans[8];
     for (int i = 0; i < c->workload.parallel.pp; i++)
         plans[i] = c->plan;
-    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans,
-                                     &(gl_scales){1, {1, 1}}, 0, exposed_s, arena);
+    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &(gl_scales){1, {1, 1}}, 0,
+                                     exposed_s, arena);
     gl_arena_destroy(arena);
-    assert_close(s.time_s,
-                 s.compute_s + s.overlap_tax_s + s.exposed_s + s.bubble_s + s.optimizer_s, 1e-12);
+    assert_close(s.time_s, s.compute_s + s.overlap_tax_s + s.exposed_s + s.bubble_s + s.optimizer_s,
+                 1e-12);
     return s;
 }
 
@@ -82,8 +84,8 @@ static void gradients_hide_behind_the_rest_of_backward(void **state)
     double exposed[8] = {0};
     stage_case *c = new_case(4, 2);
     /* Ready when the last layer's backward is done, six seconds before the end; takes five. */
-    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 5, 1, true), 3, 1, GL_AFTER_BACKWARD,
-                false);
+    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 5, 1, true), 3, 1,
+                GL_AFTER_BACKWARD, false);
     gl_schedule s = eval(c, exposed);
     assert_close(s.time_s, 24, 1e-12);
     assert_close(exposed[0], 0, 1e-12);
@@ -99,8 +101,8 @@ static void hidden_communication_slows_compute(void **state)
     (void)state;
     stage_case *c = new_case(4, 1);
     c->plan.overlap_tax = 0.5;
-    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 4, 1, true), 3, 1, GL_AFTER_BACKWARD,
-                false);
+    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 4, 1, true), 3, 1,
+                GL_AFTER_BACKWARD, false);
     gl_schedule s = eval(c, NULL);
     /* Beside four seconds of communication compute does two seconds of work. */
     assert_close(s.time_s, 14, 1e-12);
@@ -198,8 +200,8 @@ static void gradients_of_early_stages_hide_in_the_drain(void **state)
     (void)state;
     stage_case *c = new_case(2, 8);
     c->workload.parallel.pp = 2;
-    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 3, 1, true), 0, 1, GL_AFTER_BACKWARD,
-                false);
+    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 3, 1, true), 0, 1,
+                GL_AFTER_BACKWARD, false);
     /* Stage 0 ends last and has nothing to hide behind; stage 1's is over by then. */
     gl_schedule s = eval(c, NULL);
     assert_close(s.time_s, 9 * 6 + 3, 1e-12);
