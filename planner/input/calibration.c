@@ -3,6 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/store/store.h"
+#include "common/text.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
@@ -328,12 +329,15 @@ static bool load_curves(picker *p, gl_calibration *out)
     return true;
 }
 
+/* The file's name without folder and ending, so that bundled and own databases read alike. */
 static const char *display_name(const picker *p)
 {
     const char *slash = strrchr(p->file, '/');
     const char *name = slash != NULL ? slash + 1 : p->file;
+    size_t length = strlen(name) - (gl_ends_with(name, ".db") ? 3 : 0);
+    name = gl_arena_strndup(p->arena, name, length);
     if (p->request->label == NULL)
-        return gl_arena_strdup(p->arena, name);
+        return name;
     return gl_arena_printf(p->arena, "%s#%s", name, p->request->label);
 }
 

@@ -177,7 +177,7 @@ static void test_database_is_a_cluster(void **state)
     r[1].placement = (gl_placement){4, 1, 4, 2};
     loaded l = load(write_database("pair.db", r, 2));
     assert_loaded(&l.o);
-    assert_string_equal(l.cluster.name, "pair.db");
+    assert_string_equal(l.cluster.name, "pair");
     assert_int_equal(l.cluster.nodes, 1);
     assert_int_equal(l.cluster.gpus_per_node, 8);
     assert_int_equal(l.cluster.nics_per_node, 0);
@@ -187,7 +187,7 @@ static void test_database_is_a_cluster(void **state)
     assert_null(l.cluster.intra.link);
     assert_int_equal(l.cluster.intra.curve_count, 2);
     assert_int_equal(l.cluster.inter.curve_count, 0);
-    assert_string_equal(l.cluster.intra.calibration, "pair.db");
+    assert_string_equal(l.cluster.intra.calibration, "pair");
     assert_int_equal(l.cluster.intra.curves[0].sample_count, 3);
     assert_non_null(l.cluster.intra.curves[0].samples);
     assert_true(isnan(l.cluster.pue));
@@ -235,7 +235,7 @@ static void test_transports_and_labels(void **state)
     snprintf(name, sizeof name, "%s#shm", path_of("mixed.db"));
     l = load(name);
     assert_loaded(&l.o);
-    assert_string_equal(l.cluster.name, "mixed.db#shm");
+    assert_string_equal(l.cluster.name, "mixed#shm");
     assert_int_equal(l.cluster.intra.curves[0].transport, GL_TRANSPORT_SHM);
     assert_int_equal(l.cluster.inter.curve_count, 0);
     outcome_free(&l.o);
@@ -416,7 +416,7 @@ static void test_calibrations_of_a_description(void **state)
     assert_loaded(&l.o);
     assert_true(has_warning(&l.o, ":5:44: cluster.intra_node.calibration: was measured on NVIDIA "
                                   "H200, the cluster has NVIDIA H100"));
-    assert_string_equal(l.cluster.intra.calibration, "both.db#nvlink");
+    assert_string_equal(l.cluster.intra.calibration, "both#nvlink");
     outcome_free(&l.o);
     write_database("one.db", r, 1);
     l = load(write_file("c.yaml", DESCRIPTION INTRA
