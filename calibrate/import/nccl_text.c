@@ -411,7 +411,7 @@ static bool read_other(gl_nccl_text *p, const char *line, const gl_words *words)
         return read_failure(p, found);
     if ((found = strstr(line, "NCCL version ")) != NULL && need_run(p))
         gl_nccl_log_line(&p->run->log, p->file->arena, "", found);
-    if ((found = strstr(line, "RCCL version ")) != NULL && need_run(p))
+    if (strstr(line, "RCCL version ") != NULL && need_run(p))
         set_tool(p->run, true);
     read_command(p, line);
     if (p->file->look_alike == NULL)

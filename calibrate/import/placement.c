@@ -239,7 +239,7 @@ static void describe_ranks(const gl_evaluation *e, const range *ratio, char *tex
 
 static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
 {
-    range sharpest, all;
+    range sharpest = {0, 0}, all;
     char implied[120];
     const gl_parsed_row *row = sharpest_row(e, &sharpest);
     if (!common_ratio(e, &all))
