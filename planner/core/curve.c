@@ -18,6 +18,11 @@ static const double TAIL_RATIO = 8.0;
  * same time, and that is no extrapolation worth the name. */
 static const double FLOOR_SIZE_BYTES = 4096;
 
+/* How far the last octaves carry (gl_curve_covers), and from which multiple of the floor on they
+ * show a bandwidth at all. */
+static const double BANDWIDTH_SEEN = 2, REACH_RATIO = 1024, REACH_RATIO_IN_FLOOR = 2;
+/* Without a bandwidth each octave beyond may double the time or leave it. */
+static const double UNSEEN_PER_OCTAVE = 0.5;
 /* More points than this are thinned: closer than a 64th of an octave they tell nothing new. */
 enum { DENSE_POINTS = 2048 };
 static const double THINNED_RATIO = 1.0109; /* 2^(1/64) */
@@ -283,6 +288,12 @@ bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *a
     return true;
 }
 
+/* Does the curve leave its latency floor, so that its end has a bandwidth? */
+static bool bandwidth_seen(const gl_curve_fit *fit)
+{
+    return fit->time_s[fit->quality.points - 1] >= BANDWIDTH_SEEN * fit->quality.floor_s;
+}
+
 static gl_curve_time above(const gl_curve_fit *fit, double size)
 {
     size_t last = fit->quality.points - 1;
@@ -291,7 +302,8 @@ static gl_curve_time above(const gl_curve_fit *fit, double size)
         fit->time_s[last] + fit->quality.slope_s_per_byte * (size - fit->size_bytes[last]);
     /* The error of one octave was tried on the last sample; it adds up, and is never taken for
      * less than 1 % an octave. */
-    double error = fmax(fit->hold_out_frac, 0.01) * octaves;
+    double per_octave = bandwidth_seen(fit) ? fmax(fit->hold_out_frac, 0.01) : UNSEEN_PER_OCTAVE;
+    double error = per_octave * octaves;
     return (gl_curve_time){time, hypot(fit->quality.noise_frac, error),
                            GL_EVIDENCE_EXTRAPOLATED_SIZE};
 }
@@ -328,6 +340,12 @@ gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes)
     double gap = 0.5 * (fit->loo_frac[i] + fit->loo_frac[i + 1]) / 2 * 4 * share * (1 - share);
     return (gl_curve_time){inside(fit, fit->quality.method, size_bytes),
                            hypot(fit->quality.noise_frac, gap), GL_EVIDENCE_INTERPOLATED};
+}
+
+bool gl_curve_covers(const gl_curve_fit *fit, double size_bytes)
+{
+    double reach = bandwidth_seen(fit) ? REACH_RATIO : REACH_RATIO_IN_FLOOR;
+    return size_bytes <= fit->size_bytes[fit->quality.points - 1] * reach;
 }
 
 const char *gl_interpolation_name(gl_interpolation method)

@@ -59,6 +59,10 @@ typedef struct gl_curve_time {
 /* Time of one call of `size_bytes` (≥ 0). */
 gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes);
 
+/* Does the curve carry an answer for this size? Not far beyond its last sample: twice when that is
+ * still in the latency floor (its bandwidth was never seen), a thousand times otherwise. */
+bool gl_curve_covers(const gl_curve_fit *fit, double size_bytes);
+
 const char *gl_interpolation_name(gl_interpolation method);
 
 #endif

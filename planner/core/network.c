@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/network.h"
 
+#include "common/units.h"
 #include "planner/core/network_rules.h"
 
 #include <math.h>
@@ -94,6 +95,11 @@ static double distance(const gl_placement *have, const gl_placement *want)
     return d;
 }
 
+static bool carries(const gl_curve_fit *fit, const gl_network_query *query)
+{
+    return query->allow_extrapolation || gl_curve_covers(fit, query->size_bytes);
+}
+
 /* The fitted curve of a collective nearest to the placement; the wanted variant (in place or not)
  * wins among equals. */
 static const gl_curve_fit *nearest(const gl_network *network, gl_collective collective,
@@ -103,7 +109,7 @@ static const gl_curve_fit *nearest(const gl_network *network, gl_collective coll
     double best_distance = INFINITY;
     for (size_t i = 0; i < network->fit_count; i++) {
         const gl_curve *curve = network->fits[i].curve;
-        if (curve->collective != collective)
+        if (curve->collective != collective || !carries(&network->fits[i], query))
             continue;
         double d = distance(&curve->placement, &query->placement);
         d += curve->in_place != query->in_place ? 1e-6 : 0;
@@ -262,6 +268,8 @@ static bool from_related(const gl_network *network, const gl_network_query *quer
 /* Large-message busbw inside a node, where a curve of the collective (or a relative) shows it. */
 static double measured_intra_busbw(const gl_network *network, const gl_network_query *query)
 {
+    if (query->placement.ranks_per_node < 2)
+        return 0;
     gl_network_query inside = *query;
     inside.placement.nodes = 1;
     inside.placement.ranks = query->placement.ranks_per_node;
@@ -270,31 +278,69 @@ static double measured_intra_busbw(const gl_network *network, const gl_network_q
     return fit != NULL && near_enough(fit, &inside) ? fit->quality.plateau_busbw_bytes_per_s : 0;
 }
 
-static bool refuse(const gl_network *network, const gl_network_query *query, gl_error *err)
+/* "2 ranks on 2 nodes, 1 on each" */
+static const char *placement_words(const gl_placement *p, gl_arena *arena)
+{
+    if (p->nodes == 1)
+        return gl_arena_printf(arena, "%d ranks on one node", p->ranks);
+    return gl_arena_printf(arena, "%d ranks on %d nodes, %d on each", p->ranks, p->nodes,
+                           p->ranks_per_node);
+}
+
+/* The curve that comes nearest although it does not carry the answer: to say why. */
+static const gl_curve_fit *best_effort(const gl_network *network, const gl_network_query *query)
+{
+    const gl_curve_fit *best = NULL;
+    for (size_t i = 0; i < network->fit_count; i++) {
+        const gl_curve_fit *fit = &network->fits[i];
+        bool better = best == NULL || (fit->curve->collective == query->collective &&
+                                       best->curve->collective != query->collective);
+        if (same_tier(&fit->curve->placement, &query->placement) && better)
+            best = fit;
+    }
+    return best;
+}
+
+static bool refuse(const gl_network *network, const gl_network_query *query, gl_arena *arena,
+                   gl_error *err)
 {
     const gl_placement *p = &query->placement;
-    int largest = 0;
-    for (size_t i = 0; i < network->fit_count; i++) {
-        const gl_curve *curve = network->fits[i].curve;
-        if (same_tier(&curve->placement, p) && curve->placement.ranks > largest)
-            largest = curve->placement.ranks;
-    }
+    const char *name = gl_collective_name(query->collective), *where = placement_words(p, arena);
     const char *tier = p->nodes > 1 ? "between nodes" : "inside a node";
-    if (largest == 0)
-        return gl_fail(
-            err, GL_ERROR_INPUT,
-            "no evidence for %s over %d ranks on %d node%s: cluster \"%s\" has neither a "
-            "measured curve nor a catalogue link %s; measure %s there, or name a link in "
-            "a cluster YAML",
-            gl_collective_name(query->collective), p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
-            network->cluster->name, tier, gl_collective_name(query->collective));
-    return gl_fail(
-        err, GL_ERROR_INPUT,
-        "no evidence for %s over %d ranks on %d node%s: the curves of \"%s\" %s reach %d "
-        "ranks; measure %s over more ranks, name a link in a cluster YAML, or insist with "
-        "--allow-extrapolation",
-        gl_collective_name(query->collective), p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
-        network->cluster->name, tier, largest, gl_collective_name(query->collective));
+    const gl_curve_fit *fit = best_effort(network, query);
+    if (fit == NULL)
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "no evidence for %s over %s: \"%s\" has neither a measured curve nor a "
+                       "catalogue link %s; measure %s there, or name a link in a cluster "
+                       "description",
+                       name, where, network->cluster->name, tier, name);
+    const gl_curve *curve = fit->curve;
+    if (curve->collective == query->collective && distance(&curve->placement, p) < 1e-3) {
+        char last[32], wanted[32];
+        gl_format_quantity(fit->size_bytes[fit->quality.points - 1], GL_BYTES, last, sizeof last);
+        gl_format_quantity(query->size_bytes, GL_BYTES, wanted, sizeof wanted);
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "no evidence for %s of %s over %s: curve %lld of \"%s\" ends at %s, too far "
+                       "below; measure larger messages, or insist with --allow-extrapolation",
+                       name, wanted, where, (long long)curve->id, network->cluster->name, last);
+    }
+    return gl_fail(err, GL_ERROR_INPUT,
+                   "no evidence for %s over %s: what \"%s\" has %s is %s over %s; measure %s over "
+                   "%s, name a link in a cluster description, or insist with --allow-extrapolation",
+                   name, where, network->cluster->name, tier, gl_collective_name(curve->collective),
+                   placement_words(&curve->placement, arena), name, where);
+}
+
+/* What of a measured time over several nodes the inside of a node takes, by its own evidence. */
+static void split_tiers(const gl_network *network, const gl_network_query *query,
+                        gl_network_time *t)
+{
+    bool across = query->placement.nodes > 1;
+    double inside =
+        across ? gl_rules_intra_s(network->cluster, query, measured_intra_busbw(network, query))
+               : 0;
+    t->tier_s[across] = t->time_s;
+    t->tier_s[!across] = fmin(inside, t->time_s);
 }
 
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,
@@ -302,14 +348,14 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
 {
     double d;
     const gl_curve_fit *fit = nearest(network, query->collective, query, &d);
-    if (fit != NULL && (d == 0 || near_enough(fit, query))) {
+    bool measured = fit != NULL && (d == 0 || near_enough(fit, query));
+    if (measured)
         *out = time_from_curve(network, fit, d, query, query->size_bytes, arena);
+    if (measured || from_related(network, query, arena, out)) {
+        split_tiers(network, query, out);
         return true;
     }
-    if (from_related(network, query, arena, out))
-        return true;
-    double intra = query->placement.ranks_per_node > 1 ? measured_intra_busbw(network, query) : 0;
-    return gl_rules_time(network->cluster, query, intra, arena, out);
+    return gl_rules_time(network->cluster, query, measured_intra_busbw(network, query), arena, out);
 }
 
 bool gl_network_eval(const gl_network *network, const gl_network_query *query, gl_arena *arena,
@@ -321,7 +367,7 @@ bool gl_network_eval(const gl_network *network, const gl_network_query *query, g
     }
     gl_network_time t;
     if (!find_time(network, query, arena, &t))
-        return refuse(network, query, err);
+        return refuse(network, query, arena, err);
     t.busbw_bytes_per_s =
         query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks) / t.time_s;
     *out = t;

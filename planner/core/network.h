@@ -32,6 +32,8 @@ typedef struct gl_network_query {
 
 typedef struct gl_network_time {
     double time_s;            /* of one call; 0 for one rank */
+    double tier_s[2];         /* what the inside of a node and what lies between nodes would take
+                                 alone: the slower decides; 0 = not used, or inside not known */
     double error_frac;        /* one-sigma relative */
     double busbw_bytes_per_s; /* size × bus factor / time */
     gl_evidence evidence;

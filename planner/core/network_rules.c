@@ -96,38 +96,64 @@ static double ring_steps(gl_collective collective, int n)
 
 typedef struct rule_case {
     const gl_network_query *query;
-    path intra, inter;  /* link NULL when the tier is not used */
-    const path *slower; /* tier, for ring and tree */
+    path paths[2]; /* inside a node, between nodes; link NULL when the tier is not used */
     double wire_bytes;
 } rule_case;
 
-static double ring_time(const rule_case *c)
+/* What each tier would take if the other moved its bytes in no time: the slower decides. */
+typedef struct tier_times {
+    double s[2];
+} tier_times;
+
+static double slower_of(const tier_times *t)
+{
+    return fmax(t->s[0], t->s[1]);
+}
+
+static double base_s(const rule_case *c)
+{
+    return fmax(c->paths[0].base_s, c->paths[1].base_s);
+}
+
+/* Latency, the same for both tiers, and the bytes of each. */
+static tier_times with_bytes(const rule_case *c, double latency_s, const double bytes[2],
+                             double bandwidth_share)
+{
+    tier_times t = {{0, 0}};
+    for (int tier = 0; tier < 2; tier++) {
+        if (c->paths[tier].link != NULL)
+            t.s[tier] = latency_s + ramp_s(&c->paths[tier], bytes[tier]) / bandwidth_share;
+    }
+    return t;
+}
+
+static tier_times ring_times(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double steps = ring_steps(c->query->collective, p->ranks);
-    double inter_steps = c->inter.link != NULL ? ring_steps(c->query->collective, p->nodes) : 0;
-    double base = fmax(c->intra.base_s, c->inter.base_s);
-    return base + (steps - inter_steps) * c->intra.step_s + inter_steps * c->inter.step_s +
-           ramp_s(c->slower, c->wire_bytes);
+    double between = c->paths[1].link != NULL ? ring_steps(c->query->collective, p->nodes) : 0;
+    double latency = (steps - between) * c->paths[0].step_s + between * c->paths[1].step_s;
+    const double bytes[2] = {c->wire_bytes, c->wire_bytes};
+    return with_bytes(c, base_s(c) + latency, bytes, 1);
 }
 
-static double tree_time(const rule_case *c)
+static tier_times tree_times(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
-    double base = fmax(c->intra.base_s, c->inter.base_s);
-    double hops = (p->ranks_per_node - 1) * c->intra.step_s + log2(p->nodes) * c->inter.step_s;
-    return base + 2 * hops + ramp_s(c->slower, c->wire_bytes) / TREE_BANDWIDTH;
+    double hops =
+        (p->ranks_per_node - 1) * c->paths[0].step_s + log2(p->nodes) * c->paths[1].step_s;
+    const double bytes[2] = {c->wire_bytes, c->wire_bytes};
+    return with_bytes(c, base_s(c) + 2 * hops, bytes, TREE_BANDWIDTH);
 }
 
-static double pairwise_time(const rule_case *c)
+static tier_times pairwise_times(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double size = c->query->size_bytes, n = p->ranks, r = p->ranks_per_node;
-    double inside = c->intra.link != NULL ? ramp_s(&c->intra, size * (r - 1) / n) : 0;
-    double outside = c->inter.link != NULL ? ramp_s(&c->inter, size * (n - r) / n * r) : 0;
-    double base = fmax(c->intra.base_s, c->inter.base_s);
-    double step = fmax(c->intra.step_s, c->inter.step_s);
-    return base + ceil(log2(n)) * step + fmax(inside, outside);
+    double step = fmax(c->paths[0].step_s, c->paths[1].step_s);
+    /* The NICs' bandwidth is the group's on a node: its r ranks share it. */
+    const double bytes[2] = {size * (r - 1) / n, size * (n - r) / n * r};
+    return with_bytes(c, base_s(c) + ceil(log2(n)) * step, bytes, 1);
 }
 
 static bool is_pairwise(gl_collective collective)
@@ -135,103 +161,133 @@ static bool is_pairwise(gl_collective collective)
     return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
 }
 
-static void choose(const rule_case *c, gl_network_time *out)
+/* The fastest algorithm, as NCCL takes it. */
+static tier_times choose(const rule_case *c, const char **algorithm)
 {
     if (is_pairwise(c->query->collective)) {
-        out->algorithm = "pairwise";
-        out->time_s = pairwise_time(c);
-        return;
+        *algorithm = "pairwise";
+        return pairwise_times(c);
     }
-    out->algorithm = c->query->collective == GL_SENDRECV ? "direct" : "ring";
-    out->time_s = ring_time(c);
-    double tree = c->query->collective == GL_ALL_REDUCE && c->query->placement.ranks > 2
-                      ? tree_time(c)
-                      : (double)INFINITY;
-    if (tree < out->time_s) {
-        out->algorithm = "tree";
-        out->time_s = tree;
+    tier_times ring = ring_times(c);
+    *algorithm = c->query->collective == GL_SENDRECV ? "direct" : "ring";
+    if (c->query->collective != GL_ALL_REDUCE || c->query->placement.ranks < 3)
+        return ring;
+    tier_times tree = tree_times(c);
+    if (slower_of(&tree) >= slower_of(&ring))
+        return ring;
+    *algorithm = "tree";
+    return tree;
+}
+
+static path intra_path(const gl_cluster *cluster, gl_collective collective, double busbw)
+{
+    static const gl_link measured = {.name = "measured curve"};
+    path p = cluster->intra.link != NULL ? path_of(cluster->intra.link, collective)
+                                         : (path){.link = &measured};
+    if (busbw > 0) {
+        p.bw_bytes_per_s = busbw;
+        p.error_frac = 0;
     }
+    return p;
+}
+
+static path inter_path(const gl_cluster *cluster, gl_collective collective,
+                       const gl_placement *placement)
+{
+    path p = path_of(cluster->inter.link, collective);
+    double nics = gl_rules_nics_share(cluster, placement);
+    p.bw_bytes_per_s *= nics;
+    p.half_bytes *= nics;
+    if (gl_rules_crosses_leaf(cluster, placement->nodes))
+        p.bw_bytes_per_s /= cluster->oversubscription;
+    return p;
+}
+
+static rule_case start(const gl_network_query *query)
+{
+    return (rule_case){.query = query,
+                       .wire_bytes = query->size_bytes *
+                                     gl_bus_factor(query->collective, query->placement.ranks)};
 }
 
 /* Fills the tiers that the placement uses; false when one has no link. */
 static bool find_paths(const gl_cluster *cluster, double intra_busbw, rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
-    gl_collective collective = c->query->collective;
-    if (p->ranks_per_node > 1) {
-        if (cluster->intra.link == NULL && !(intra_busbw > 0))
-            return false;
-        static const gl_link measured = {.name = "measured curve"};
-        c->intra = cluster->intra.link != NULL ? path_of(cluster->intra.link, collective)
-                                               : (path){.link = &measured};
-        if (intra_busbw > 0) {
-            c->intra.bw_bytes_per_s = intra_busbw;
-            c->intra.error_frac = 0;
-        }
-    }
-    if (p->nodes > 1) {
-        if (cluster->inter.link == NULL)
-            return false;
-        c->inter = path_of(cluster->inter.link, collective);
-        double nics = gl_rules_nics_share(cluster, p);
-        c->inter.bw_bytes_per_s *= nics;
-        c->inter.half_bytes *= nics;
-        if (gl_rules_crosses_leaf(cluster, p->nodes))
-            c->inter.bw_bytes_per_s /= cluster->oversubscription;
-    }
+    bool intra_known = cluster->intra.link != NULL || intra_busbw > 0;
+    if ((p->ranks_per_node > 1 && !intra_known) || (p->nodes > 1 && cluster->inter.link == NULL))
+        return false;
+    if (p->ranks_per_node > 1)
+        c->paths[0] = intra_path(cluster, c->query->collective, intra_busbw);
+    if (p->nodes > 1)
+        c->paths[1] = inter_path(cluster, c->query->collective, p);
     return true;
 }
 
-static const char *explain(const rule_case *c, const gl_network_time *t, gl_arena *arena)
+static const char *link_names(const rule_case *c, const char *between, gl_arena *arena)
+{
+    const gl_link *intra = c->paths[0].link, *inter = c->paths[1].link;
+    if (intra == NULL || inter == NULL)
+        return intra != NULL ? intra->name : inter->name;
+    return gl_arena_printf(arena, "%s%s%s", intra->name, between, inter->name);
+}
+
+static const char *explain(const rule_case *c, const gl_network_time *t, const path *slower,
+                           gl_arena *arena)
 {
     const gl_placement *p = &c->query->placement;
     return gl_arena_printf(
         arena,
-        "%s over %d ranks on %d node%s: %.0f B on the wire at %.3g GB/s (%s%s%s; half of it at "
-        "%.3g MB), base %.3g us, steps of %.3g us inside and %.3g us between nodes",
-        t->algorithm, p->ranks, p->nodes, p->nodes == 1 ? "" : "s", c->wire_bytes,
-        c->slower->bw_bytes_per_s / 1e9, c->intra.link != NULL ? c->intra.link->name : "",
-        c->intra.link != NULL && c->inter.link != NULL ? ", " : "",
-        c->inter.link != NULL ? c->inter.link->name : "", c->slower->half_bytes / 1e6,
-        fmax(c->intra.base_s, c->inter.base_s) * 1e6, c->intra.step_s * 1e6, c->inter.step_s * 1e6);
+        "%s over %d ranks on %d node%s (%s): %.0f B on the wire, slower at %s, %.3g GB/s (half of "
+        "it at %.3g MB); base %.3g us, steps of %.3g us inside and %.3g us between nodes",
+        t->algorithm, p->ranks, p->nodes, p->nodes == 1 ? "" : "s", link_names(c, ", ", arena),
+        c->wire_bytes, slower->link->name, slower->bw_bytes_per_s / 1e9, slower->half_bytes / 1e6,
+        base_s(c) * 1e6, c->paths[0].step_s * 1e6, c->paths[1].step_s * 1e6);
 }
 
-/* Large-message busbw of the placement. */
+/* busbw of a message so large that only bandwidth counts. */
 static double reachable_busbw(const rule_case *c)
 {
-    if (!is_pairwise(c->query->collective))
-        return c->slower->bw_bytes_per_s;
-    rule_case large = *c;
     gl_network_query query = *c->query;
-    query.size_bytes = 1e12;
+    query.size_bytes = 1e13;
+    rule_case large = *c;
     large.query = &query;
-    return query.size_bytes * gl_bus_factor(query.collective, query.placement.ranks) /
-           pairwise_time(&large);
+    large.wire_bytes = start(&query).wire_bytes;
+    const char *unused;
+    tier_times t = choose(&large, &unused);
+    return large.wire_bytes / slower_of(&t);
 }
 
 bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
                    gl_arena *arena, gl_network_time *out)
 {
-    rule_case c = {.query = query};
+    rule_case c = start(query);
     if (!find_paths(cluster, intra_busbw, &c))
         return false;
-    bool inter_limits = c.intra.link == NULL ||
-                        (c.inter.link != NULL && c.inter.bw_bytes_per_s < c.intra.bw_bytes_per_s);
-    c.slower = inter_limits ? &c.inter : &c.intra;
-    c.wire_bytes = query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks);
-    gl_network_time t = {
-        .error_frac = hypot(c.slower->error_frac, RULE_ERROR_FRAC),
-        .evidence = GL_EVIDENCE_CATALOGUE,
-        .transport = query->placement.nodes > 1 ? c.inter.link->transport : c.intra.link->transport,
-    };
-    choose(&c, &t);
+    gl_network_time t = {.evidence = GL_EVIDENCE_CATALOGUE};
+    tier_times tiers = choose(&c, &t.algorithm);
+    const path *slower = &c.paths[tiers.s[1] >= tiers.s[0]];
+    t.time_s = slower_of(&tiers);
+    t.tier_s[0] = tiers.s[0];
+    t.tier_s[1] = tiers.s[1];
+    t.error_frac = hypot(slower->error_frac, RULE_ERROR_FRAC);
+    t.transport = slower->link->transport;
     t.busbw_bytes_per_s = c.wire_bytes / t.time_s;
     t.available_bytes_per_s = reachable_busbw(&c);
-    t.source = gl_arena_printf(
-        arena, "data/links/%s%s%s", c.intra.link != NULL ? c.intra.link->name : c.inter.link->name,
-        c.intra.link != NULL && c.inter.link != NULL ? " + " : "",
-        c.intra.link != NULL && c.inter.link != NULL ? c.inter.link->name : "");
-    t.formula = explain(&c, &t, arena);
+    t.source = gl_arena_printf(arena, "data/links/%s", link_names(&c, " + ", arena));
+    t.formula = explain(&c, &t, slower, arena);
     *out = t;
     return true;
+}
+
+double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
+                        double intra_busbw)
+{
+    bool known = cluster->intra.link != NULL || intra_busbw > 0;
+    if (query->placement.ranks_per_node < 2 || !known)
+        return 0;
+    rule_case c = start(query);
+    c.paths[0] = intra_path(cluster, query->collective, intra_busbw);
+    const char *unused;
+    return choose(&c, &unused).s[0];
 }

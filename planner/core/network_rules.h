@@ -20,4 +20,8 @@ bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes);
 bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
                    gl_arena *arena, gl_network_time *out);
 
+/* What of a collective over several nodes the inside of a node takes: 0 when nothing is known. */
+double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
+                        double intra_busbw);
+
 #endif

@@ -149,27 +149,27 @@ static bool build_stages(planner *p, gl_error *err)
 /* ---- bytes by tier ------------------------------------------------------------------------------
  */
 
-/* Bytes of one call that a GPU puts on the tier. A ring's bytes leave a node once for all the ranks
- * it has there; of an all-to-all the share of the ranks elsewhere leaves. */
-static double tier_bytes(const gl_traffic_row *r)
+/*
+ * Bytes of one call that a GPU puts on a tier. Inside a node a ring's bytes run from GPU to GPU;
+ * between nodes they leave a node once for all the ranks it has there. Of an all-to-all each tier
+ * carries the share of the ranks that it leads to.
+ */
+static double tier_bytes(const gl_traffic_row *r, int tier)
 {
-    double wire = gl_traffic_wire_bytes(r);
     const gl_placement *g = &r->placement;
-    if (g->nodes == 1)
-        return wire;
+    double peers = tier == 0 ? g->ranks_per_node - 1 : g->ranks - g->ranks_per_node;
+    if (!(peers > 0))
+        return 0;
     if (r->collective == GL_ALLTOALL)
-        return (double)r->size_bytes * (g->ranks - g->ranks_per_node) / g->ranks;
-    return wire / g->ranks_per_node;
+        return (double)r->size_bytes * peers / g->ranks;
+    return gl_traffic_wire_bytes(r) / (tier == 0 ? 1 : g->ranks_per_node);
 }
 
 static double stage_bytes(const gl_stage_plan *sp, int tier)
 {
     double sum = 0;
-    for (size_t i = 0; i < sp->traffic.row_count; i++) {
-        const gl_traffic_row *r = &sp->traffic.rows[i];
-        if (gl_row_tier(r) == tier && r->placement.ranks > 1)
-            sum += tier_bytes(r) * (double)r->calls_per_step;
-    }
+    for (size_t i = 0; i < sp->traffic.row_count; i++)
+        sum += tier_bytes(&sp->traffic.rows[i], tier) * (double)sp->traffic.rows[i].calls_per_step;
     return sum;
 }
 
@@ -233,7 +233,7 @@ static void apply_stated_compute(planner *p)
     }
     if (!(stated > 0))
         return;
-    gl_schedule s = evaluate(p, (gl_scales){1, {0, 0}}, NULL);
+    gl_schedule s = evaluate(p, (gl_scales){1, {0, 0}, 1}, NULL);
     /* The optimizer step is part of what was stated, as long as it leaves most of it to compute. */
     double rest = fmax(stated - s.optimizer_s, stated / 2);
     double factor = s.compute_s > 0 ? rest / s.compute_s : 1;
@@ -258,7 +258,7 @@ static double tier_error(const planner *p, int tier)
         for (size_t j = 0; j < sp->traffic.row_count; j++) {
             const gl_traffic_row *r = &sp->traffic.rows[j];
             double s = sp->times[j].time_s * (double)r->calls_per_step;
-            if (gl_row_tier(r) != tier)
+            if (gl_slower_tier(&sp->times[j]) != tier)
                 continue;
             weighted += s * sp->times[j].error_frac;
             sum += s;
@@ -274,7 +274,7 @@ static double half_interval(const planner *p)
     for (int source = 0; source < 3; source++) {
         double sigma = source == 0 ? p->plan->compute.error_frac : tier_error(p, source - 1);
         double z = P90_OF_SIGMA * sigma;
-        gl_scales up = {1, {1, 1}}, down = {1, {1, 1}};
+        gl_scales up = {1, {1, 1}, 1}, down = {1, {1, 1}, 1};
         double *target_up = source == 0 ? &up.compute : &up.tier[source - 1];
         double *target_down = source == 0 ? &down.compute : &down.tier[source - 1];
         *target_up = 1 + z;
@@ -343,7 +343,7 @@ static void fill_step(planner *p)
     const gl_stage_plan *sp = &plan->stage_plans[plan->stage];
     double *exposed_s = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
     if (plan->compute.known) {
-        gl_schedule s = evaluate(p, (gl_scales){1, {1, 1}}, exposed_s);
+        gl_schedule s = evaluate(p, (gl_scales){1, {1, 1}, 1}, exposed_s);
         fill_step_times(p, &s);
     }
     fill_rows(p, exposed_s);
@@ -358,9 +358,10 @@ static void fill_step(planner *p)
 /* ---- required bandwidth
  * -------------------------------------------------------------------------- */
 
+/* The overlap tax is left out: it belongs to a kind of link, the required bandwidth to the job. */
 static double exposed_share(const planner *p, int tier, double scale)
 {
-    gl_scales scales = {1, {0, 0}};
+    gl_scales scales = {1, {0, 0}, 0};
     scales.tier[tier] = scale;
     gl_schedule s = evaluate(p, scales, NULL);
     return s.exposed_s / s.time_s;
@@ -410,8 +411,11 @@ static void fill_need(planner *p, int tier)
                                 .available_bytes_per_s = (double)NAN};
     double time_s = 0;
     for (size_t i = 0; i < sp->traffic.row_count; i++) {
-        if (gl_row_tier(&sp->traffic.rows[i]) == tier)
-            time_s += plan->rows[i].time_s;
+        const gl_traffic_row *r = &sp->traffic.rows[i];
+        if (!(tier_bytes(r, tier) > 0))
+            continue;
+        time_s += sp->times[i].tier_s[tier] * r->load_factor * (double)r->calls_per_step;
+        need->evidence = gl_evidence_worst(need->evidence, sp->times[i].evidence);
     }
     if (!(need->bytes_per_step_per_gpu > 0) || !(time_s > 0))
         return;
@@ -424,7 +428,7 @@ static void fill_need(planner *p, int tier)
     need->verdict = judge(need);
     for (size_t i = 0; i < sp->traffic.row_count; i++) {
         gl_timed_row *row = &plan->rows[i];
-        if (gl_row_tier(row->traffic) == tier && row->traffic->placement.ranks > 1)
+        if (row->traffic->placement.ranks > 1 && gl_slower_tier(&row->per_call) == tier)
             row->required_busbw_bytes_per_s =
                 need->headroom * row->per_call.busbw_bytes_per_s / scale;
     }

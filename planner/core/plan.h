@@ -46,7 +46,8 @@ typedef enum gl_verdict {
 /*
  * Bandwidth of a tier, per GPU and direction, as busbw averaged over this plan's messages: bytes on
  * the wire over communication time. required: the smallest that keeps exposed communication of this
- * tier within the target share of the step (the other tier taken as free), times the headroom.
+ * tier within the target share of the step, the other tier taken as free and the compute lost to
+ * hidden communication left out (it belongs to a kind of link, not to the job), times the headroom.
  */
 typedef struct gl_bandwidth_need {
     gl_tier_kind tier;
@@ -54,6 +55,7 @@ typedef struct gl_bandwidth_need {
     double required_bytes_per_s;  /* with headroom; NaN when compute is not known */
     double available_bytes_per_s; /* what this plan's messages get, by the evidence at hand */
     double headroom;              /* factor, 1.25 by default */
+    gl_evidence evidence;         /* worst of the rows that use the tier */
     gl_verdict verdict;           /* enough: available ≥ required; tight: only without headroom */
 } gl_bandwidth_need;
 

@@ -94,8 +94,8 @@ typedef struct context {
 
 static double row_time(const context *c, const gl_stage_plan *plan, size_t row)
 {
-    const gl_traffic_row *r = &plan->traffic.rows[row];
-    return plan->times[row].time_s * r->load_factor * c->scales->tier[gl_row_tier(r)];
+    const double *tier_s = plan->times[row].tier_s, *scale = c->scales->tier;
+    return plan->traffic.rows[row].load_factor * fmax(tier_s[0] * scale[0], tier_s[1] * scale[1]);
 }
 
 /* Communication of a microbatch that is tied to its compute (TP, CP, EP): what of it stalls. */
@@ -306,7 +306,7 @@ static stage_time time_stage(const context *c, const gl_stage_plan *plan, double
     bool *has_message = rows_with_messages(c, plan);
     stage_compute(c, plan->stage, compute_s);
     inline_share share = share_inline(c, plan, has_message, compute_s);
-    double tax = fmin(plan->overlap_tax, TAX_MAX);
+    double tax = fmin(plan->overlap_tax, TAX_MAX) * c->scales->tax;
     double extra[2];
     for (int phase = 0; phase < 2; phase++)
         extra[phase] = share.exposed_s[phase] + tax * share.hidden_s[phase];

@@ -23,6 +23,7 @@ typedef struct gl_stage_plan {
 typedef struct gl_scales {
     double compute;
     double tier[2];
+    double tax; /* on the compute lost to hidden communication */
 } gl_scales;
 
 typedef struct gl_schedule {
@@ -44,10 +45,10 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
                              const gl_stage_plan *stages, const gl_scales *scales, int report_stage,
                              double *row_exposed_s, gl_arena *scratch);
 
-/* 0 for a row inside a node, 1 for one between nodes. */
-static inline int gl_row_tier(const gl_traffic_row *row)
+/* The tier that decides a time: 0 inside a node, 1 between nodes. */
+static inline int gl_slower_tier(const gl_network_time *time)
 {
-    return row->placement.nodes > 1;
+    return time->tier_s[1] >= time->tier_s[0];
 }
 
 #endif

@@ -566,14 +566,10 @@ void gl_explain__bandwidth(gl_explainer *e)
 {
     e->table = "required_bandwidth";
     for (int tier = 0; tier < GL_TIER_COUNT; tier++) {
-        gl_evidence worst = GL_EVIDENCE_NONE;
-        for (size_t i = 0; i < e->plan->traffic.row_count; i++)
-            if (gl_row_tier(e->plan->rows[i].traffic) == tier)
-                worst = gl_evidence_worst(worst, e->plan->rows[i].per_call.evidence);
         e->prefix =
             gl_arena_printf(e->arena, "required_bandwidth.%s", gl_tier_name((gl_tier_kind)tier));
         gl_explain__line(e, false, "verdict", "required against available bandwidth of the tier");
-        add_tier(e, &e->plan->needs[tier], gl_evidence_name(worst));
+        add_tier(e, &e->plan->needs[tier], gl_evidence_name(e->plan->needs[tier].evidence));
     }
 }
 

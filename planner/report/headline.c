@@ -148,7 +148,7 @@ static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
     if (link != NULL)
         return link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)
-        if (gl_row_tier(plan->rows[i].traffic) == (int)tier)
+        if (plan->rows[i].per_call.tier_s[tier] > 0)
             return gl_transport_name(plan->rows[i].per_call.transport);
     return "the link";
 }

@@ -345,18 +345,7 @@ static gl_table *step_table(const context *c)
       gl_real(need->available_bytes_per_s))                                                        \
     X("headroom", "Headroom", GL_NUMBER, GL_FOR_ALL, gl_real(need->headroom))                      \
     X("verdict", "Verdict", GL_NUMBER, GL_FOR_ALL, gl_text(gl_verdict_name(need->verdict)))        \
-    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL,                                               \
-      gl_text(gl_evidence_name(tier_evidence(c->plan, need->tier))))
-
-/* The worst of the rows that can not do without the tier. */
-static gl_evidence tier_evidence(const gl_plan *plan, gl_tier_kind tier)
-{
-    gl_evidence worst = GL_EVIDENCE_NONE;
-    for (size_t i = 0; i < plan->traffic.row_count; i++)
-        if (gl_row_tier(plan->rows[i].traffic) == (int)tier)
-            worst = gl_evidence_worst(worst, plan->rows[i].per_call.evidence);
-    return worst;
-}
+    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(need->evidence)))
 
 static gl_table *required_bandwidth_table(const context *c)
 {

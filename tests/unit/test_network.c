@@ -206,7 +206,7 @@ static void too_far_is_refused_with_advice(void **state)
     gl_error err;
     assert_false(gl_network_eval(network, &query, *state, &t, &err));
     assert_int_equal(err.status, GL_ERROR_INPUT);
-    assert_non_null(strstr(err.message, "measure all_reduce over more ranks"));
+    assert_non_null(strstr(err.message, "measure all_reduce over 16 ranks on one node"));
     query.allow_extrapolation = true;
     assert_true(gl_network_eval(network, &query, *state, &t, &err));
     assert_int_equal(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
@@ -214,6 +214,40 @@ static void too_far_is_refused_with_advice(void **state)
     query.placement = (gl_placement){2, 2, 1, 1};
     assert_false(gl_network_eval(network, &query, *state, &t, &err));
     assert_non_null(strstr(err.message, "between nodes"));
+}
+
+static void far_larger_messages_are_refused(void **state)
+{
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
+    curve.sample_count = 12; /* up to 16 KiB: nothing but latency */
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    const char *const *warnings;
+    gl_network *network = gl_network_create(&cluster, *state, &warnings);
+    gl_network_query query = {
+        .collective = GL_ALL_REDUCE, .placement = {2, 1, 2, 1}, .size_bytes = 1e9};
+    gl_network_time t;
+    gl_error err;
+    assert_false(gl_network_eval(network, &query, *state, &t, &err));
+    assert_non_null(strstr(err.message, "ends at 16 KiB"));
+    query.allow_extrapolation = true;
+    assert_true(gl_network_eval(network, &query, *state, &t, &err));
+    assert_int_equal(t.evidence, GL_EVIDENCE_EXTRAPOLATED_SIZE);
+}
+
+static void a_ring_over_nodes_names_its_slower_tier(void **state)
+{
+    gl_link pcie = link_of("pcie", GL_TRANSPORT_PCIE_P2P, 12 * GB, 1, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 1, 0, 0);
+    gl_cluster cluster = two_tiers(&pcie, &ib);
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, (gl_placement){16, 2, 8, 1}, 1e12, *state);
+    assert_close(t.tier_s[0], 1e12 * 15 / 16 / (12 * GB), 1e-9);
+    assert_close(t.tier_s[1], 1e12 * 15 / 16 / (400 * GB), 1e-9);
+    assert_close(t.time_s, t.tier_s[0], 1e-12);
+    assert_int_equal(t.transport, GL_TRANSPORT_PCIE_P2P);
+    assert_non_null(strstr(t.formula, "slower at pcie"));
 }
 
 static void a_missing_collective_comes_from_a_related_one(void **state)
@@ -281,6 +315,8 @@ int main(void)
         TEST(a_measured_placement_wins_over_the_catalogue),
         TEST(other_rank_counts_are_marked_and_widened),
         TEST(too_far_is_refused_with_advice),
+        TEST(far_larger_messages_are_refused),
+        TEST(a_ring_over_nodes_names_its_slower_tier),
         TEST(a_missing_collective_comes_from_a_related_one),
         TEST(the_variant_that_training_uses_is_taken),
     };

@@ -43,7 +43,7 @@ static size_t add_row(stage_case *c, gl_traffic_dimension dimension, gl_phase ph
                                   .load_factor = 1,
                                   .may_hide = may_hide,
                                   .placement = {2, 1, 2, 1}};
-    c->times[i].time_s = time_s;
+    c->times[i].time_s = c->times[i].tier_s[0] = time_s;
     return i;
 }
 
@@ -60,8 +60,8 @@ static gl_schedule eval(stage_case *c, double *exposed_s)
     gl_stage_plan plans[8];
     for (int i = 0; i < c->workload.parallel.pp; i++)
         plans[i] = c->plan;
-    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &(gl_scales){1, {1, 1}}, 0,
-                                     exposed_s, arena);
+    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &(gl_scales){1, {1, 1}, 1},
+                                     0, exposed_s, arena);
     gl_arena_destroy(arena);
     assert_close(s.time_s, s.compute_s + s.overlap_tax_s + s.exposed_s + s.bubble_s + s.optimizer_s,
                  1e-12);
@@ -89,7 +89,7 @@ static void gradients_hide_behind_the_rest_of_backward(void **state)
     gl_schedule s = eval(c, exposed);
     assert_close(s.time_s, 24, 1e-12);
     assert_close(exposed[0], 0, 1e-12);
-    c->times[0].time_s = 10;
+    c->times[0].tier_s[0] = 10;
     s = eval(c, exposed);
     assert_close(s.time_s, 28, 1e-12);
     assert_close(s.exposed_s, 4, 1e-12);
@@ -137,7 +137,7 @@ static void gathers_gate_their_block(void **state)
     /* The first is waited for; the second is gathered while block 0 computes. */
     assert_close(eval(c, exposed).time_s, 6.5, 1e-12);
     assert_close(exposed[row], 0.5, 1e-12);
-    c->times[row].time_s = 3; /* longer than a block's forward: 3 + max(1, 3) + 1 + 4 */
+    c->times[row].tier_s[0] = 3; /* longer than a block's forward: 3 + max(1, 3) + 1 + 4 */
     assert_close(eval(c, NULL).time_s, 11, 1e-12);
     c->workload.overlap.zero3_prefetch = false;
     assert_close(eval(c, NULL).time_s, 12, 1e-12);
