@@ -95,9 +95,8 @@ static bool plan_misses(const gl_plan *plan)
     bool is_short = false;
     for (size_t i = 0; i < GL_TIER_COUNT; i++)
         is_short = is_short || plan->needs[i].verdict == GL_VERDICT_SHORT;
-    double exposed_frac = gl_plan_exposed_frac(plan);
-    return !plan->memory.fits || is_short ||
-           (!isnan(exposed_frac) && exposed_frac > plan->workload->target_exposed_frac);
+    bool known = !isnan(plan->step.communication_cost_frac);
+    return !plan->memory.fits || is_short || (known && !gl_plan_meets_target(plan));
 }
 
 /* People see of a sweep the summary alone; a table that was asked for is the only one built. */

@@ -314,6 +314,7 @@ static void fill_step_times(planner *p, const gl_schedule *s)
     step->compute_s = s->compute_s;
     step->overlap_tax_s = s->overlap_tax_s;
     step->exposed_communication_s = s->exposed_s;
+    step->communication_cost_frac = (s->exposed_s + s->overlap_tax_s) / s->time_s;
     step->bubble_s = s->bubble_s;
     step->optimizer_s = s->optimizer_s;
     if (tokens > 0) {
@@ -335,6 +336,7 @@ static void fill_step(planner *p)
                       .compute_s = nan,
                       .overlap_tax_s = nan,
                       .exposed_communication_s = nan,
+                      .communication_cost_frac = nan,
                       .bubble_s = nan,
                       .optimizer_s = nan,
                       .mfu_frac = nan,

@@ -26,6 +26,7 @@ typedef struct gl_step {
     double overlap_tax_s;   /* compute lost to communication that hides behind it */
     double communication_s; /* sum over the rows */
     double exposed_communication_s;
+    double communication_cost_frac; /* (exposed + overlap tax) / time: what the target limits */
     double bubble_s;
     double optimizer_s;
     double mfu_frac, tokens_per_s, tokens_per_s_per_gpu;

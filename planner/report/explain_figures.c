@@ -431,6 +431,13 @@ static void add_communication(gl_explainer *e)
                  gl_arena_printf(e->arena, "what the slowest stage waits for; rows of stage %d",
                                  e->plan->stage),
                  rows_text(e, true), gl_evidence_name(step->evidence), "the schedule of the step"});
+    add_line(
+        e, "communication_cost_frac", step->communication_cost_frac, GL_FRACTION,
+        (gl_figure_how){"(exposed + compute lost to what is hidden) / step",
+                        gl_arena_printf(e->arena, "(%s + %s) / %s",
+                                        seconds(e, step->exposed_communication_s),
+                                        seconds(e, step->overlap_tax_s), seconds(e, step->time_s)),
+                        gl_evidence_name(step->evidence), "the schedule of the step"});
 }
 
 static void add_bubble(gl_explainer *e)

@@ -70,10 +70,12 @@ static const char *subject_line(const gl_plan *plan, gl_arena *arena)
     const gl_workload *workload = plan->workload;
     const gl_cluster *cluster = plan->cluster;
     long long ranks = (long long)gl_workload_ranks(workload);
-    return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs)\n\n",
+    long long idle = (long long)cluster->nodes * cluster->gpus_per_node - ranks;
+    return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs%s)\n\n",
                            workload->model.name, big_number((double)plan->parameters.total, arena),
                            ranks, ranks == 1 ? "" : "s", layout_text(&workload->parallel, arena),
-                           cluster->name, cluster->nodes, cluster->gpus_per_node);
+                           cluster->name, cluster->nodes, cluster->gpus_per_node,
+                           idle > 0 ? gl_arena_printf(arena, ", %lld of them idle", idle) : "");
 }
 
 static const char *step_line(const gl_plan *plan, gl_arena *arena)
@@ -126,13 +128,19 @@ static const char *waits_line(const gl_plan *plan, gl_arena *arena)
     if (isnan(step->exposed_communication_s) || isnan(step->time_s))
         return gl_arena_printf(
             arena, "Communication  %s a step; how much of it hides is not known\n", all);
-    double share = gl_plan_exposed_frac(plan), target = plan->workload->target_exposed_frac;
     const char *parts = exposed_text(plan, arena);
-    return gl_arena_printf(
-        arena, "Communication  %s of %s is exposed, %s of the step (target %s: %s)\n%s%s%s",
-        seconds(step->exposed_communication_s, arena), all, percent(share, arena),
-        percent(target, arena), share <= target ? "met" : "MISSED",
-        parts[0] != '\0' ? "               " : "", parts, parts[0] != '\0' ? "\n" : "");
+    const char *slowed = step->overlap_tax_s > 1e-3 * step->time_s
+                             ? gl_arena_printf(arena, "hidden, the rest slows compute by %s; ",
+                                               seconds(step->overlap_tax_s, arena))
+                             : "";
+    return gl_arena_printf(arena,
+                           "Communication  %s of %s is exposed%s%s\n"
+                           "               %sin all %s of the step (target %s: %s)\n",
+                           seconds(step->exposed_communication_s, arena), all,
+                           parts[0] != '\0' ? ": " : "", parts, slowed,
+                           percent(step->communication_cost_frac, arena),
+                           percent(plan->workload->target_exposed_frac, arena),
+                           gl_plan_meets_target(plan) ? "met" : "MISSED");
 }
 
 static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
@@ -175,14 +183,13 @@ static const char *verdict_text(const gl_bandwidth_need *need, gl_arena *arena)
 static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need *need,
                                    gl_arena *arena)
 {
-    bool target_met = gl_plan_exposed_frac(plan) <= plan->workload->target_exposed_frac;
-    if (need->verdict != GL_VERDICT_ENOUGH || !target_met ||
+    if (need->verdict != GL_VERDICT_ENOUGH || !gl_plan_meets_target(plan) ||
         need->available_bytes_per_s < NOT_NEEDED_FACTOR * need->required_bytes_per_s)
         return "";
     return gl_arena_printf(
         arena,
-        "               %s is not needed for this job: any link that sustains %s per "
-        "GPU will do\n",
+        "               %s is not needed for this job: a link that sustains %s per GPU hides as "
+        "much\n",
         link_name(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }
 
@@ -224,11 +231,25 @@ static const char *memory_line(const gl_plan *plan, gl_arena *arena)
                                : "");
 }
 
+/* Each tier is judged alone; together they can miss a target that each of them meets. */
+static const char *together_line(const gl_plan *plan)
+{
+    for (size_t i = 0; i < GL_TIER_COUNT; i++) {
+        gl_verdict verdict = plan->needs[i].verdict;
+        if (verdict != GL_VERDICT_ENOUGH && verdict != GL_VERDICT_TIGHT)
+            return "";
+    }
+    return gl_plan_meets_target(plan)
+               ? ""
+               : "               each as if the other were free; together they miss the target\n";
+}
+
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena)
 {
     const char *tiers = "";
     for (size_t i = 0; i < GL_TIER_COUNT; i++)
         tiers = gl_arena_printf(arena, "%s%s", tiers, tier_line(plan, &plan->needs[i], arena));
-    return gl_arena_printf(arena, "%s%s%s%s%s", subject_line(plan, arena), step_line(plan, arena),
-                           waits_line(plan, arena), tiers, memory_line(plan, arena));
+    return gl_arena_printf(arena, "%s%s%s%s%s%s", subject_line(plan, arena), step_line(plan, arena),
+                           waits_line(plan, arena), tiers, together_line(plan),
+                           memory_line(plan, arena));
 }

@@ -39,6 +39,11 @@ const char *gl_block_kind_name(gl_block_kind kind)
     return names[kind];
 }
 
+bool gl_plan_meets_target(const gl_plan *plan)
+{
+    return plan->step.communication_cost_frac <= plan->workload->target_exposed_frac;
+}
+
 double gl_plan_exposed_frac(const gl_plan *plan)
 {
     return plan->step.exposed_communication_s / plan->step.time_s;
@@ -311,6 +316,8 @@ static gl_table *traffic_table(const context *c)
     X("communication_s", "Communication", GL_SECONDS, GL_FOR_ALL, gl_real(step->communication_s))  \
     X("exposed_communication_s", "  of it exposed", GL_SECONDS, GL_FOR_ALL,                        \
       gl_real(step->exposed_communication_s))                                                      \
+    X("communication_cost_frac", "  costs of the step", GL_FRACTION, GL_FOR_ALL,                   \
+      gl_real(step->communication_cost_frac))                                                      \
     X("bubble_s", "Pipeline bubble", GL_SECONDS, GL_FOR_ALL, gl_real(step->bubble_s))              \
     X("optimizer_s", "Optimizer", GL_SECONDS, GL_FOR_ALL, gl_real(step->optimizer_s))              \
     X("mfu", "MFU", GL_FRACTION, GL_FOR_ALL, gl_real(step->mfu_frac))                              \
@@ -531,6 +538,8 @@ static gl_table *compute_table(const context *c)
     X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p10_s))             \
     X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p90_s))             \
     X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_ALL, gl_real(gl_plan_exposed_frac(c->plan)))  \
+    X("communication_cost_frac", "Costs", GL_FRACTION, GL_FOR_ALL,                                 \
+      gl_real(c->plan->step.communication_cost_frac))                                              \
     X("mfu", "MFU", GL_FRACTION, GL_FOR_ALL, gl_real(step->mfu_frac))                              \
     X("tokens_per_s", "Tokens/s", GL_NUMBER, GL_FOR_ALL, gl_real(step->tokens_per_s))              \
     MEMORY_BYTES(X, "memory_per_gpu_bytes", "Memory", memory->total_bytes)                         \
