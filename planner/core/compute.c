@@ -107,13 +107,43 @@ static double slowest_context(const gl_workload *w)
     return w->parallel.cp_balanced ? context : context * (2 * c - 1) / c;
 }
 
-static void add_attention_core(builder *b, double qk_dim, double v_dim)
+/* One fused kernel: the scores stay on the chip, and what the mask hides is skipped. */
+static void time_flash(const builder *b, double heads, double qk_dim, double v_dim, gl_operator *o)
 {
-    gl_operator *o = add(b, "attention core", 1);
-    o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * (qk_dim + v_dim);
+    o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * heads * (qk_dim + v_dim);
     o->backward_flop = ATTENTION_BACKWARD * o->forward_flop;
     o->forward_s = o->forward_flop / b->attention_flop_per_s + b->launch_s;
     o->backward_s = o->backward_flop / b->attention_backward_flop_per_s + 3 * b->launch_s;
+}
+
+/*
+ * Batched GEMMs over all of the square, and between them kernels that stream the scores
+ * (Korthikanti et al., arXiv 2205.05198, figure 3): softmax reads and writes them, dropout too and
+ * makes a mask of a byte; backward reads the mask and what softmax gave. The GEMMs of all heads run
+ * as one.
+ */
+static void time_unfused(const builder *b, double heads, double qk_dim, double v_dim,
+                         gl_operator *o)
+{
+    double rows = b->tokens * heads, s = b->workload->model.sequence, e = b->element_bytes;
+    double up = gemm_s(b, rows, s, qk_dim), down = gemm_s(b, rows, v_dim, s);
+    o->forward_flop = 2 * rows * s * (qk_dim + v_dim);
+    o->backward_flop = 2 * o->forward_flop;
+    o->forward_bytes = rows * s * (6 * e + 1);
+    o->backward_bytes = rows * s * (9 * e + 1);
+    o->forward_s = up + down + rows * s * (4 * e + 1) / b->memory_bytes_per_s + 2 * b->launch_s;
+    o->backward_s = gemm_s(b, rows, s, v_dim) + down + 2 * gemm_s(b, rows, qk_dim, s) +
+                    rows * s * (5 * e + 1) / b->memory_bytes_per_s + 2 * b->launch_s;
+}
+
+/* Heads of this rank; widths of one. */
+static void add_attention_core(builder *b, double heads, double qk_dim, double v_dim)
+{
+    gl_operator *o = add(b, "attention core", 1);
+    if (b->workload->model.attention.flash)
+        time_flash(b, heads, qk_dim, v_dim, o);
+    else
+        time_unfused(b, heads, qk_dim, v_dim, o);
     if (b->workload->parallel.recompute == GL_RECOMPUTE_SELECTIVE)
         o->backward_s += o->forward_s;
 }
@@ -126,7 +156,7 @@ static void add_gqa(builder *b, double heads, double kv_heads)
     if (m->learned_positions == 0)
         add_bytes(b, "rotary positions", 2 * t * (q + kv) * b->element_bytes,
                   4 * t * (q + kv) * b->element_bytes, 2);
-    add_attention_core(b, q, q);
+    add_attention_core(b, heads, m->head_dim, m->head_dim);
     add_gemm(b, "attention output", 1, t, m->hidden, q);
 }
 
@@ -145,7 +175,7 @@ static void add_mla(builder *b, double heads)
     add_gemm(b, "kv up", 1, t, heads * (a->qk_nope + a->v_head), a->kv_lora);
     double bytes = t * (2 * heads * a->qk_rope + 2 * heads * qk) * b->element_bytes;
     add_bytes(b, "rotary positions and joining", bytes, 2 * bytes, 4);
-    add_attention_core(b, heads * qk, heads * a->v_head);
+    add_attention_core(b, heads, qk, a->v_head);
     add_gemm(b, "attention output", 1, t, m->hidden, heads * a->v_head);
 }
 
