@@ -4,6 +4,8 @@
  *
  *   ring      t = base + Σ steps·step + ramp(S·f(n))
  *   tree      t = base + 2·((r−1)·step_intra + log2(N)·step_inter) + ramp(S·f(n)) / 0.92
+ *   nvls      t = base + switch + 2·log2(N)·step_inter
+ *                 + max(ramp_switch(S·(r+1)/r), ramp_inter(S·2(N−1)/N))
  *   pairwise  t = base + log2(n)·step + max(inside, outside),
  *             inside = ramp_intra(S·(r−1)/n), outside = ramp_inter(S·(n−r)/n · r)
  *
@@ -11,11 +13,14 @@
  * smaller of the intra-node bandwidth and what the NICs of a node give to the group; at w = half it
  * gives half of bw, for w → ∞ all of it, for w → 0 nothing but latency is left. Bytes that spread
  * over k NICs ramp k times as late. The root follows measured curves (docs/data.md). The step
- * counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30).
+ * counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30). nvls: the node's switch
+ * adds up, so that a GPU sends its buffer once and receives 1/r of it to hand on and the whole of
+ * the result; between nodes each of the r NICs moves its part of a tree or ring over N nodes.
  */
 #include "planner/core/network_rules.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Sigma of the rules themselves where no measurement stands behind them (assumed). */
 static const double RULE_ERROR_FRAC = 0.15;
@@ -40,15 +45,20 @@ static const gl_figure *efficiency_for(const gl_link *link, gl_collective collec
     return special != NULL && special->kind != GL_FIGURE_ABSENT ? special : &link->efficiency;
 }
 
+/* One-sigma relative error of a figure whose range is P10 to P90. */
+static double relative_sigma(const gl_figure *f)
+{
+    return f->value > 0 ? (f->high - f->low) / 2 / P90_OF_SIGMA / f->value : 0;
+}
+
 static path path_of(const gl_link *link, gl_collective collective)
 {
     const gl_figure *efficiency = efficiency_for(link, collective);
-    double spread = (efficiency->high - efficiency->low) / 2 / P90_OF_SIGMA;
     const gl_figure *half = &link->half_size_bytes;
     return (path){
         .link = link,
         .bw_bytes_per_s = link->bw_bytes_per_s.value * efficiency->value,
-        .error_frac = efficiency->value > 0 ? spread / efficiency->value : 0,
+        .error_frac = relative_sigma(efficiency),
         .half_bytes = half->kind != GL_FIGURE_ABSENT ? half->value : 0,
         .base_s = link->base_latency_s.value,
         .step_s = link->step_latency_s.value,
@@ -119,6 +129,24 @@ static double tree_time(const rule_case *c)
     return base + 2 * hops + ramp_s(c->slower, c->wire_bytes) / TREE_BANDWIDTH;
 }
 
+/* The switch's own path: the same link with another share of its bandwidth. */
+static double switch_time(const rule_case *c)
+{
+    const gl_link *link = c->intra.link;
+    const gl_placement *p = &c->query->placement;
+    if (link == NULL || link->switch_efficiency.kind == GL_FIGURE_ABSENT || p->ranks_per_node < 3)
+        return (double)INFINITY;
+    double size = c->query->size_bytes, r = p->ranks_per_node, nodes = p->nodes;
+    path own = c->intra;
+    own.bw_bytes_per_s = link->bw_bytes_per_s.value * link->switch_efficiency.value;
+    double inside = ramp_s(&own, size * (r + 1) / r);
+    double outside = nodes > 1 ? ramp_s(&c->inter, size * 2 * (nodes - 1) / nodes) : 0;
+    double latency =
+        link->switch_latency_s.kind != GL_FIGURE_ABSENT ? link->switch_latency_s.value : 0;
+    return fmax(c->intra.base_s, c->inter.base_s) + latency + 2 * log2(nodes) * c->inter.step_s +
+           fmax(inside, outside);
+}
+
 static double pairwise_time(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
@@ -135,21 +163,27 @@ static bool is_pairwise(gl_collective collective)
     return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
 }
 
+static void offer(const char *algorithm, double time_s, gl_network_time *out)
+{
+    if (time_s < out->time_s) {
+        out->algorithm = algorithm;
+        out->time_s = time_s;
+    }
+}
+
+/* NCCL takes what it thinks is fastest. */
 static void choose(const rule_case *c, gl_network_time *out)
 {
-    if (is_pairwise(c->query->collective)) {
-        out->algorithm = "pairwise";
-        out->time_s = pairwise_time(c);
+    gl_collective collective = c->query->collective;
+    out->time_s = (double)INFINITY;
+    if (is_pairwise(collective)) {
+        offer("pairwise", pairwise_time(c), out);
         return;
     }
-    out->algorithm = c->query->collective == GL_SENDRECV ? "direct" : "ring";
-    out->time_s = ring_time(c);
-    double tree = c->query->collective == GL_ALL_REDUCE && c->query->placement.ranks > 2
-                      ? tree_time(c)
-                      : (double)INFINITY;
-    if (tree < out->time_s) {
-        out->algorithm = "tree";
-        out->time_s = tree;
+    offer(collective == GL_SENDRECV ? "direct" : "ring", ring_time(c), out);
+    if (collective == GL_ALL_REDUCE && c->query->placement.ranks > 2) {
+        offer("tree", tree_time(c), out);
+        offer("nvls", switch_time(c), out);
     }
 }
 
@@ -182,9 +216,26 @@ static bool find_paths(const gl_cluster *cluster, double intra_busbw, rule_case 
     return true;
 }
 
+static const char *explain_switch(const rule_case *c, gl_arena *arena)
+{
+    const gl_placement *p = &c->query->placement;
+    const gl_link *link = c->intra.link;
+    return gl_arena_printf(
+        arena, "nvls over %d ranks on %d node%s: the switch of %s adds up, %.0f B at %.3g GB/s%s",
+        p->ranks, p->nodes, p->nodes == 1 ? "" : "s", link->name,
+        c->query->size_bytes * (p->ranks_per_node + 1) / p->ranks_per_node,
+        link->bw_bytes_per_s.value * link->switch_efficiency.value / 1e9,
+        p->nodes > 1 ? gl_arena_printf(arena, "; between nodes %.0f B at %.3g GB/s over %s",
+                                       c->query->size_bytes * 2 * (p->nodes - 1) / p->nodes,
+                                       c->inter.bw_bytes_per_s / 1e9, c->inter.link->name)
+                     : "");
+}
+
 static const char *explain(const rule_case *c, const gl_network_time *t, gl_arena *arena)
 {
     const gl_placement *p = &c->query->placement;
+    if (strcmp(t->algorithm, "nvls") == 0)
+        return explain_switch(c, arena);
     return gl_arena_printf(
         arena,
         "%s over %d ranks on %d node%s: %.0f B on the wire at %.3g GB/s (%s%s%s; half of it at "
@@ -194,19 +245,6 @@ static const char *explain(const rule_case *c, const gl_network_time *t, gl_aren
         c->intra.link != NULL && c->inter.link != NULL ? ", " : "",
         c->inter.link != NULL ? c->inter.link->name : "", c->slower->half_bytes / 1e6,
         fmax(c->intra.base_s, c->inter.base_s) * 1e6, c->intra.step_s * 1e6, c->inter.step_s * 1e6);
-}
-
-/* Large-message busbw of the placement. */
-static double reachable_busbw(const rule_case *c)
-{
-    if (!is_pairwise(c->query->collective))
-        return c->slower->bw_bytes_per_s;
-    rule_case large = *c;
-    gl_network_query query = *c->query;
-    query.size_bytes = 1e12;
-    large.query = &query;
-    return query.size_bytes * gl_bus_factor(query.collective, query.placement.ranks) /
-           pairwise_time(&large);
 }
 
 bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
@@ -225,8 +263,10 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, dou
         .transport = query->placement.nodes > 1 ? c.inter.link->transport : c.intra.link->transport,
     };
     choose(&c, &t);
-    t.busbw_bytes_per_s = c.wire_bytes / t.time_s;
-    t.available_bytes_per_s = reachable_busbw(&c);
+    if (strcmp(t.algorithm, "nvls") == 0)
+        t.error_frac =
+            hypot(fmax(relative_sigma(&c.intra.link->switch_efficiency), c.inter.error_frac),
+                  RULE_ERROR_FRAC);
     t.source = gl_arena_printf(
         arena, "data/links/%s%s%s", c.intra.link != NULL ? c.intra.link->name : c.inter.link->name,
         c.intra.link != NULL && c.inter.link != NULL ? " + " : "",
