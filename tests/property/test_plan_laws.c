@@ -160,7 +160,7 @@ static void required_bandwidth_is_enough(const gl_workload *w, const gl_plan *pl
         if (need->verdict == GL_VERDICT_NOT_USED || need->verdict == GL_VERDICT_UNKNOWN)
             continue;
         gl_arena *scratch = gl_arena_create();
-        gl_scales scales = {1, {0, 0}};
+        gl_scales scales = {1, {0, 0}, 1};
         scales.tier[tier] = need->available_bytes_per_s / need->required_bytes_per_s;
         gl_schedule s =
             gl_schedule_eval(w, &plan->compute, plan->stage_plans, &scales, -1, NULL, scratch);

@@ -97,11 +97,28 @@ static void recomputation_repeats_forward(void **state)
     }
 }
 
+/* A range of one efficiency counts as far as compute depends on it. */
+static void the_error_follows_the_shares(void **state)
+{
+    (void)state;
+    gl_gpu gpu = plain_gpu();
+    gl_workload w = gpt();
+    assert_close(build(&w, &gpu).compute.error_frac, 0.05, 1e-12);
+    gpu.attention_efficiency.low = 0.25;
+    gpu.attention_efficiency.high = 0.75;
+    double short_error = build(&w, &gpu).compute.error_frac;
+    w.model.sequence = 65536;
+    double long_error = build(&w, &gpu).compute.error_frac;
+    assert_true(short_error > 0.05 && short_error < long_error);
+    assert_true(long_error < hypot(0.05, 0.5 / 1.2816));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flash_attention_skips_what_the_mask_hides),
         cmocka_unit_test(recomputation_repeats_forward),
+        cmocka_unit_test(the_error_follows_the_shares),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
