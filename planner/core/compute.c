@@ -14,7 +14,7 @@ static const double GEMM_DEPTH_LOST = 100;
 static const double WAVE_LOSS_SEEN = 0.5;
 /* Flash attention's backward does 5 matrix products where forward does 2 (Dao 2022). */
 static const double ATTENTION_BACKWARD = 2.5;
-/* Sigma of the operator model beside the catalogue's range of efficiencies (assumed). */
+/* Sigma of the operator model beside the catalogue's ranges of efficiencies (assumed). */
 static const double MODEL_ERROR_FRAC = 0.05;
 static const double STATED_ERROR_FRAC = 0.02;
 static const double P90_OF_SIGMA = 1.2816;
@@ -22,6 +22,7 @@ static const double P90_OF_SIGMA = 1.2816;
 typedef struct builder {
     const gl_workload *workload;
     const gl_gpu *gpu;
+    const gl_figure *gemm_efficiency; /* of the compute type; NULL without a GPU */
     gl_compute *out;
     gl_arena *arena;
     size_t capacity;
@@ -36,12 +37,13 @@ typedef struct builder {
     double launch_s;
 } builder;
 
-static gl_operator *add(builder *b, const char *name, int kernels)
+static gl_operator *add(builder *b, const char *name, const gl_figure *efficiency, int kernels)
 {
     b->out->operators = gl_arena_grow(b->arena, b->out->operators, &b->capacity,
                                       b->out->operator_count + 1, sizeof(gl_operator));
     gl_operator *o = &b->out->operators[b->out->operator_count++];
-    *o = (gl_operator){.block = b->block, .name = name, .kernels = kernels};
+    *o = (gl_operator){
+        .block = b->block, .name = name, .efficiency = efficiency, .kernels = kernels};
     return o;
 }
 
@@ -72,7 +74,7 @@ static double gemm_s(const builder *b, double m, double n, double k)
 /* `count` equal GEMMs of [m,k]·[k,n]: backward has one for the input and one for the weight. */
 static void add_gemm(builder *b, const char *name, double count, double m, double n, double k)
 {
-    gl_operator *o = add(b, name, (int)count);
+    gl_operator *o = add(b, name, b->gemm_efficiency, (int)count);
     o->forward_flop = count * 2 * m * n * k;
     o->backward_flop = 2 * o->forward_flop;
     o->forward_bytes = count * (m * n + m * k + n * k) * b->element_bytes;
@@ -85,7 +87,8 @@ static void add_gemm(builder *b, const char *name, double count, double m, doubl
 static void add_bytes(builder *b, const char *name, double bytes, double backward_bytes,
                       int kernels)
 {
-    gl_operator *o = add(b, name, kernels);
+    const gl_figure *efficiency = b->gpu != NULL ? &b->gpu->memory_efficiency : NULL;
+    gl_operator *o = add(b, name, efficiency, kernels);
     o->forward_bytes = bytes * EAGER_TRAFFIC;
     o->backward_bytes = backward_bytes * EAGER_TRAFFIC;
     o->forward_s = o->forward_bytes / b->memory_bytes_per_s + kernels * b->launch_s;
@@ -107,13 +110,47 @@ static double slowest_context(const gl_workload *w)
     return w->parallel.cp_balanced ? context : context * (2 * c - 1) / c;
 }
 
-static void add_attention_core(builder *b, double qk_dim, double v_dim)
+/* One fused kernel: the scores stay on the chip, and what the mask hides is skipped. */
+static void time_flash(const builder *b, double heads, double qk_dim, double v_dim, gl_operator *o)
 {
-    gl_operator *o = add(b, "attention core", 1);
-    o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * (qk_dim + v_dim);
+    o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * heads * (qk_dim + v_dim);
     o->backward_flop = ATTENTION_BACKWARD * o->forward_flop;
     o->forward_s = o->forward_flop / b->attention_flop_per_s + b->launch_s;
     o->backward_s = o->backward_flop / b->attention_backward_flop_per_s + 3 * b->launch_s;
+}
+
+/*
+ * Batched GEMMs over all of the square, and between them kernels that stream the scores
+ * (Korthikanti et al., arXiv 2205.05198, figure 3): softmax reads and writes them, dropout too and
+ * makes a mask of a byte; backward reads the mask and what softmax gave. The GEMMs of all heads run
+ * as one.
+ */
+static void time_unfused(const builder *b, double heads, double qk_dim, double v_dim,
+                         gl_operator *o)
+{
+    double rows = b->tokens * heads, s = b->workload->model.sequence, e = b->element_bytes;
+    double up = gemm_s(b, rows, s, qk_dim), down = gemm_s(b, rows, v_dim, s);
+    o->forward_flop = 2 * rows * s * (qk_dim + v_dim);
+    o->backward_flop = 2 * o->forward_flop;
+    o->forward_bytes = rows * s * (6 * e + 1);
+    o->backward_bytes = rows * s * (9 * e + 1);
+    o->forward_s = up + down + rows * s * (4 * e + 1) / b->memory_bytes_per_s + 2 * b->launch_s;
+    o->backward_s = gemm_s(b, rows, s, v_dim) + down + 2 * gemm_s(b, rows, qk_dim, s) +
+                    rows * s * (5 * e + 1) / b->memory_bytes_per_s + 2 * b->launch_s;
+}
+
+/* Heads of this rank; widths of one. */
+static void add_attention_core(builder *b, double heads, double qk_dim, double v_dim)
+{
+    bool flash = b->workload->model.attention.flash;
+    const gl_figure *efficiency = NULL;
+    if (b->gpu != NULL)
+        efficiency = flash ? &b->gpu->attention_efficiency : &b->gpu->memory_efficiency;
+    gl_operator *o = add(b, "attention core", efficiency, 1);
+    if (flash)
+        time_flash(b, heads, qk_dim, v_dim, o);
+    else
+        time_unfused(b, heads, qk_dim, v_dim, o);
     if (b->workload->parallel.recompute == GL_RECOMPUTE_SELECTIVE)
         o->backward_s += o->forward_s;
 }
@@ -126,7 +163,7 @@ static void add_gqa(builder *b, double heads, double kv_heads)
     if (m->learned_positions == 0)
         add_bytes(b, "rotary positions", 2 * t * (q + kv) * b->element_bytes,
                   4 * t * (q + kv) * b->element_bytes, 2);
-    add_attention_core(b, q, q);
+    add_attention_core(b, heads, m->head_dim, m->head_dim);
     add_gemm(b, "attention output", 1, t, m->hidden, q);
 }
 
@@ -145,7 +182,7 @@ static void add_mla(builder *b, double heads)
     add_gemm(b, "kv up", 1, t, heads * (a->qk_nope + a->v_head), a->kv_lora);
     double bytes = t * (2 * heads * a->qk_rope + 2 * heads * qk) * b->element_bytes;
     add_bytes(b, "rotary positions and joining", bytes, 2 * bytes, 4);
-    add_attention_core(b, heads * qk, heads * a->v_head);
+    add_attention_core(b, heads, qk, a->v_head);
     add_gemm(b, "attention output", 1, t, m->hidden, heads * a->v_head);
 }
 
@@ -221,7 +258,8 @@ static void add_head(builder *b)
 /* Everything in one: 2 FLOPs per parameter and token forward, twice that backward. */
 static void add_counted(builder *b, double parameters)
 {
-    gl_operator *o = add(b, "all matrix products (from the parameter count)", 1);
+    gl_operator *o =
+        add(b, "all matrix products (from the parameter count)", b->gemm_efficiency, 1);
     o->forward_flop = 2 * parameters * b->tokens;
     o->backward_flop = 2 * o->forward_flop;
     o->forward_s = o->forward_flop / b->gemm_flop_per_s;
@@ -256,11 +294,10 @@ static void set_rates(builder *b)
         b->memory_bytes_per_s = (double)INFINITY;
         return;
     }
-    const gl_figure *efficiency = dtype == GL_FP8 && g->fp8_gemm_efficiency.kind != GL_FIGURE_ABSENT
-                                      ? &g->fp8_gemm_efficiency
-                                      : &g->gemm_efficiency;
+    bool fp8 = dtype == GL_FP8 && g->fp8_gemm_efficiency.kind != GL_FIGURE_ABSENT;
+    b->gemm_efficiency = fp8 ? &g->fp8_gemm_efficiency : &g->gemm_efficiency;
     double attention_peak = dtype_peak(g, dtype == GL_FP8 ? GL_BF16 : dtype);
-    b->gemm_flop_per_s = dtype_peak(g, dtype) * efficiency->value;
+    b->gemm_flop_per_s = dtype_peak(g, dtype) * b->gemm_efficiency->value;
     b->attention_flop_per_s = attention_peak * g->attention_efficiency.value;
     b->attention_backward_flop_per_s = attention_peak * g->attention_backward_efficiency.value;
     b->memory_bytes_per_s = g->memory_bw_bytes_per_s.value * g->memory_efficiency.value;
@@ -319,10 +356,36 @@ static double model_flop_per_token(const gl_model *m, const gl_parameters *param
     return 6 * multiplying + 3 * 2 * m->layers * width * mean_context(m);
 }
 
-static double catalogue_error(const gl_gpu *gpu)
+static int blocks_of_kind(const gl_model *m, gl_block_kind kind)
 {
-    const gl_figure *e = &gpu->gemm_efficiency;
-    return hypot((e->high - e->low) / 2 / P90_OF_SIGMA / e->value, MODEL_ERROR_FRAC);
+    int count = kind == GL_BLOCK_EMBEDDING || kind == GL_BLOCK_HEAD;
+    for (int layer = 0; layer < m->layers; layer++)
+        count += gl_layer_kind(m, layer) == kind;
+    return m->layers > 0 ? count : 1;
+}
+
+/* Each efficiency errs alone, on the share of all compute that stands and falls with it. */
+static double catalogue_error(const builder *b)
+{
+    const gl_figure *figures[] = {b->gemm_efficiency, &b->gpu->attention_efficiency,
+                                  &b->gpu->memory_efficiency};
+    enum { FIGURES = sizeof figures / sizeof figures[0] };
+    double part_s[FIGURES] = {0}, sum_s = 0, error = MODEL_ERROR_FRAC;
+    int blocks[GL_BLOCK_KIND_COUNT];
+    for (int kind = 0; kind < GL_BLOCK_KIND_COUNT; kind++)
+        blocks[kind] = blocks_of_kind(&b->workload->model, (gl_block_kind)kind);
+    for (size_t i = 0; i < b->out->operator_count; i++) {
+        const gl_operator *o = &b->out->operators[i];
+        double s = blocks[o->block] * (o->forward_s + o->backward_s);
+        sum_s += s;
+        for (int f = 0; f < FIGURES; f++)
+            part_s[f] += o->efficiency == figures[f] ? s : 0;
+    }
+    for (int f = 0; f < FIGURES && sum_s > 0; f++) {
+        double sigma = (figures[f]->high - figures[f]->low) / 2 / P90_OF_SIGMA / figures[f]->value;
+        error = hypot(error, part_s[f] / sum_s * sigma);
+    }
+    return error;
 }
 
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
@@ -345,7 +408,7 @@ void gl_compute_build(const gl_workload *workload, const gl_parameters *paramete
     build_operators(&b, parameters);
     sum_blocks(workload, out);
     out->evidence = stated ? GL_EVIDENCE_STATED : GL_EVIDENCE_CATALOGUE;
-    out->error_frac = stated ? STATED_ERROR_FRAC : catalogue_error(cluster->gpu);
+    out->error_frac = stated ? STATED_ERROR_FRAC : catalogue_error(&b);
 }
 
 double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *parameters,

@@ -16,7 +16,8 @@ typedef struct gl_operator {
     double forward_flop, backward_flop;   /* of one microbatch on one rank */
     double forward_bytes, backward_bytes; /* over device memory */
     double forward_s, backward_s;
-    int kernels; /* launched in forward */
+    int kernels;                 /* launched in forward */
+    const gl_figure *efficiency; /* that its time stands and falls with; NULL: no catalogue */
 } gl_operator;
 
 typedef struct gl_compute {

@@ -52,6 +52,9 @@ typedef struct gl_link {
     gl_figure efficiency;          /* busbw of large ring collectives over nominal */
     gl_figure alltoall_efficiency; /* the same for all-to-all; ABSENT = efficiency */
     gl_figure p2p_efficiency;      /* send/receive between two ranks; ABSENT = efficiency */
+    gl_figure switch_efficiency;   /* share of nominal for the (n+1)/n bytes of an all-reduce that
+                                      the switch reduces (NVLS); ABSENT: it does not */
+    gl_figure switch_latency_s;    /* what such a call takes more; ABSENT = 0 */
     gl_figure base_latency_s;      /* of a collective call, whatever the rank count */
     gl_figure step_latency_s;      /* added by each step of a ring or hop of a send */
     gl_figure half_size_bytes;     /* bus bytes w of one rank at which half of the bandwidth is

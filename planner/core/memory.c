@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Activations follow Korthikanti et al. (arXiv 2205.05198): every tensor that backward needs is
- * counted once, per token and per layer. Flash attention keeps no scores, so their term 5·a·s/h is
- * absent and selective recomputation (of just these) changes nothing. No dropout masks.
+ * counted once, per token and per layer. Flash attention keeps no scores, so there their term
+ * 5·a·s/h is absent and selective recomputation (of just these) changes nothing. No dropout masks
+ * but those of unfused scores.
  */
 #include "planner/core/memory.h"
 
@@ -113,6 +114,15 @@ static double attention_width(const estimate *e)
     return width;
 }
 
+/* Per token of one layer, without a fused kernel: what softmax and dropout give and the mask. */
+static double scores_bytes(const estimate *e)
+{
+    const gl_model *m = &e->workload->model;
+    if (m->attention.flash)
+        return 0;
+    return (double)m->heads / e->workload->parallel.tp * m->sequence * (2 * e->element_bytes + 1);
+}
+
 /* Per token of one layer: the inputs of both norms, their outputs (whole when SP does not gather
  * them again in backward), attention and MLP. */
 static double layer_bytes(const estimate *e, gl_block_kind kind)
@@ -121,9 +131,10 @@ static double layer_bytes(const estimate *e, gl_block_kind kind)
     const gl_parallel *p = &e->workload->parallel;
     double normed = p->sp_regather ? e->outside : 1;
     double width = 2 * m->hidden * (e->outside + normed) + attention_width(e);
+    double scores = p->recompute == GL_RECOMPUTE_SELECTIVE ? 0 : scores_bytes(e);
     if (kind == GL_BLOCK_MOE)
-        return e->element_bytes * width + moe_bytes(e);
-    return e->element_bytes * (width + mlp_width(m, m->ffn, p->tp));
+        return e->element_bytes * width + scores + moe_bytes(e);
+    return e->element_bytes * (width + mlp_width(m, m->ffn, p->tp)) + scores;
 }
 
 /* The largest layer of the stage: what recomputation brings back, what is left at the end. */
@@ -169,7 +180,9 @@ static double activations_bytes(const estimate *e, int waiting)
     double bytes = stage_bytes(e) * waiting / gl_parallel_chunks(p);
     if (p->recompute == GL_RECOMPUTE_FULL)
         bytes += working_bytes(e);
-    if (e->stage->has_head) /* in and out of the final norm */
+    if (p->recompute == GL_RECOMPUTE_SELECTIVE && e->stage->layers > 0)
+        bytes += e->tokens * scores_bytes(e); /* of the layer that is being recomputed */
+    if (e->stage->has_head)                   /* in and out of the final norm */
         bytes += 2 * e->tokens * e->outside * e->element_bytes * e->workload->model.hidden;
     return bytes;
 }

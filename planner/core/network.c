@@ -187,15 +187,11 @@ static gl_network_time time_from_curve(const gl_network *network, const gl_curve
                          .evidence = ct.evidence,
                          .algorithm =
                              curve->algorithm[0] != '\0' ? curve->algorithm : "as measured",
-                         .transport = curve->transport,
-                         .available_bytes_per_s = fit->quality.plateau_busbw_bytes_per_s};
+                         .transport = curve->transport};
     if (d > 0) {
         t.time_s = moved_time(cluster, fit, ct.time_s, &query->placement);
         t.error_frac = hypot(t.error_frac, RANK_ERROR_PER_OCTAVE * d);
         t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
-        if (query->placement.nodes > 1)
-            t.available_bytes_per_s *= gl_rules_nics_share(cluster, &query->placement) /
-                                       gl_rules_nics_share(cluster, &curve->placement);
     }
     if (shares_unmeasured(curve, &query->placement)) {
         t.error_frac = hypot(t.error_frac, SHARING_ERROR);

@@ -39,9 +39,8 @@ typedef struct gl_network_time {
     gl_evidence evidence;
     const char *algorithm; /* "ring", "pairwise", … or the curve's own; never NULL */
     gl_transport transport;
-    const char *source;           /* "curve 3 of h200-nvlink" or "data/links/ib-ndr"; never NULL */
-    const char *formula;          /* with the numbers put in, for `explain`; in the arena */
-    double available_bytes_per_s; /* busbw at large sizes on this placement: what the tier has */
+    const char *source;  /* "curve 3 of h200-nvlink" or "data/links/ib-ndr"; never NULL */
+    const char *formula; /* with the numbers put in, for `explain`; in the arena */
 } gl_network_time;
 
 /* Refuses (GL_ERROR_INPUT, with what to measure) when the evidence does not carry the answer. */

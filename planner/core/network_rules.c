@@ -4,6 +4,8 @@
  *
  *   ring      t = base + Σ steps·step + ramp(S·f(n))
  *   tree      t = base + 2·((r−1)·step_intra + log2(N)·step_inter) + ramp(S·f(n)) / 0.92
+ *   nvls      t = base + switch + 2·log2(N)·step_inter
+ *                 + max(ramp_switch(S·(r+1)/r), ramp_inter(S·2(N−1)/N))
  *   pairwise  t = base + log2(n)·step + max(inside, outside),
  *             inside = ramp_intra(S·(r−1)/n), outside = ramp_inter(S·(n−r)/n · r)
  *
@@ -11,11 +13,14 @@
  * smaller of the intra-node bandwidth and what the NICs of a node give to the group; at w = half it
  * gives half of bw, for w → ∞ all of it, for w → 0 nothing but latency is left. Bytes that spread
  * over k NICs ramp k times as late. The root follows measured curves (docs/data.md). The step
- * counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30).
+ * counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30). nvls: the node's switch
+ * adds up, so that a GPU sends its buffer once and receives 1/r of it to hand on and the whole of
+ * the result; between nodes each of the r NICs moves its part of a tree or ring over N nodes.
  */
 #include "planner/core/network_rules.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Sigma of the rules themselves where no measurement stands behind them (assumed). */
 static const double RULE_ERROR_FRAC = 0.15;
@@ -40,15 +45,20 @@ static const gl_figure *efficiency_for(const gl_link *link, gl_collective collec
     return special != NULL && special->kind != GL_FIGURE_ABSENT ? special : &link->efficiency;
 }
 
+/* One-sigma relative error of a figure whose range is P10 to P90. */
+static double relative_sigma(const gl_figure *f)
+{
+    return f->value > 0 ? (f->high - f->low) / 2 / P90_OF_SIGMA / f->value : 0;
+}
+
 static path path_of(const gl_link *link, gl_collective collective)
 {
     const gl_figure *efficiency = efficiency_for(link, collective);
-    double spread = (efficiency->high - efficiency->low) / 2 / P90_OF_SIGMA;
     const gl_figure *half = &link->half_size_bytes;
     return (path){
         .link = link,
         .bw_bytes_per_s = link->bw_bytes_per_s.value * efficiency->value,
-        .error_frac = efficiency->value > 0 ? spread / efficiency->value : 0,
+        .error_frac = relative_sigma(efficiency),
         .half_bytes = half->kind != GL_FIGURE_ABSENT ? half->value : 0,
         .base_s = link->base_latency_s.value,
         .step_s = link->step_latency_s.value,
@@ -146,6 +156,26 @@ static tier_times tree_times(const rule_case *c)
     return with_bytes(c, base_s(c) + 2 * hops, bytes, TREE_BANDWIDTH);
 }
 
+/*
+ * In-network reduction inside the node: the switch's own path, the same link with another share of
+ * its bandwidth; between nodes a ring or tree over one copy of the data per node.
+ */
+static tier_times switch_times(const rule_case *c)
+{
+    const gl_link *link = c->paths[0].link;
+    const gl_placement *p = &c->query->placement;
+    if (link == NULL || link->switch_efficiency.kind == GL_FIGURE_ABSENT || p->ranks_per_node < 3)
+        return (tier_times){{(double)INFINITY, 0}};
+    rule_case own = *c;
+    own.paths[0].bw_bytes_per_s = link->bw_bytes_per_s.value * link->switch_efficiency.value;
+    own.paths[0].error_frac = relative_sigma(&link->switch_efficiency);
+    double size = c->query->size_bytes, r = p->ranks_per_node, nodes = p->nodes;
+    double latency =
+        link->switch_latency_s.kind != GL_FIGURE_ABSENT ? link->switch_latency_s.value : 0;
+    const double bytes[2] = {size * (r + 1) / r, size * 2 * (nodes - 1) / nodes};
+    return with_bytes(&own, base_s(c) + latency + 2 * log2(nodes) * c->paths[1].step_s, bytes, 1);
+}
+
 static tier_times pairwise_times(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
@@ -161,22 +191,29 @@ static bool is_pairwise(gl_collective collective)
     return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
 }
 
-/* The fastest algorithm, as NCCL takes it. */
+static void offer(const char *name, tier_times times, const char **algorithm, tier_times *best)
+{
+    if (slower_of(&times) < slower_of(best)) {
+        *algorithm = name;
+        *best = times;
+    }
+}
+
+/* NCCL takes what it thinks is fastest. */
 static tier_times choose(const rule_case *c, const char **algorithm)
 {
-    if (is_pairwise(c->query->collective)) {
-        *algorithm = "pairwise";
-        return pairwise_times(c);
+    gl_collective collective = c->query->collective;
+    tier_times best = {{(double)INFINITY, 0}};
+    if (is_pairwise(collective)) {
+        offer("pairwise", pairwise_times(c), algorithm, &best);
+        return best;
     }
-    tier_times ring = ring_times(c);
-    *algorithm = c->query->collective == GL_SENDRECV ? "direct" : "ring";
-    if (c->query->collective != GL_ALL_REDUCE || c->query->placement.ranks < 3)
-        return ring;
-    tier_times tree = tree_times(c);
-    if (slower_of(&tree) >= slower_of(&ring))
-        return ring;
-    *algorithm = "tree";
-    return tree;
+    offer(collective == GL_SENDRECV ? "direct" : "ring", ring_times(c), algorithm, &best);
+    if (collective == GL_ALL_REDUCE && c->query->placement.ranks > 2) {
+        offer("tree", tree_times(c), algorithm, &best);
+        offer("nvls", switch_times(c), algorithm, &best);
+    }
+    return best;
 }
 
 static path intra_path(const gl_cluster *cluster, gl_collective collective, double busbw)
@@ -232,10 +269,27 @@ static const char *link_names(const rule_case *c, const char *between, gl_arena 
     return gl_arena_printf(arena, "%s%s%s", intra->name, between, inter->name);
 }
 
+static const char *explain_switch(const rule_case *c, gl_arena *arena)
+{
+    const gl_placement *p = &c->query->placement;
+    const gl_link *link = c->paths[0].link;
+    return gl_arena_printf(
+        arena, "nvls over %d ranks on %d node%s: the switch of %s adds up, %.0f B at %.3g GB/s%s",
+        p->ranks, p->nodes, p->nodes == 1 ? "" : "s", link->name,
+        c->query->size_bytes * (p->ranks_per_node + 1) / p->ranks_per_node,
+        link->bw_bytes_per_s.value * link->switch_efficiency.value / 1e9,
+        p->nodes > 1 ? gl_arena_printf(arena, "; between nodes %.0f B at %.3g GB/s over %s",
+                                       c->query->size_bytes * 2 * (p->nodes - 1) / p->nodes,
+                                       c->paths[1].bw_bytes_per_s / 1e9, c->paths[1].link->name)
+                     : "");
+}
+
 static const char *explain(const rule_case *c, const gl_network_time *t, const path *slower,
                            gl_arena *arena)
 {
     const gl_placement *p = &c->query->placement;
+    if (strcmp(t->algorithm, "nvls") == 0)
+        return explain_switch(c, arena);
     return gl_arena_printf(
         arena,
         "%s over %d ranks on %d node%s (%s): %.0f B on the wire, slower at %s, %.3g GB/s (half of "
@@ -243,19 +297,6 @@ static const char *explain(const rule_case *c, const gl_network_time *t, const p
         t->algorithm, p->ranks, p->nodes, p->nodes == 1 ? "" : "s", link_names(c, ", ", arena),
         c->wire_bytes, slower->link->name, slower->bw_bytes_per_s / 1e9, slower->half_bytes / 1e6,
         base_s(c) * 1e6, c->paths[0].step_s * 1e6, c->paths[1].step_s * 1e6);
-}
-
-/* busbw of a message so large that only bandwidth counts. */
-static double reachable_busbw(const rule_case *c)
-{
-    gl_network_query query = *c->query;
-    query.size_bytes = 1e13;
-    rule_case large = *c;
-    large.query = &query;
-    large.wire_bytes = start(&query).wire_bytes;
-    const char *unused;
-    tier_times t = choose(&large, &unused);
-    return large.wire_bytes / slower_of(&t);
 }
 
 bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
@@ -270,10 +311,12 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, dou
     t.time_s = slower_of(&tiers);
     t.tier_s[0] = tiers.s[0];
     t.tier_s[1] = tiers.s[1];
-    t.error_frac = hypot(slower->error_frac, RULE_ERROR_FRAC);
+    double spread = strcmp(t.algorithm, "nvls") == 0 && slower == &c.paths[0]
+                        ? relative_sigma(&slower->link->switch_efficiency)
+                        : slower->error_frac;
+    t.error_frac = hypot(spread, RULE_ERROR_FRAC);
     t.transport = slower->link->transport;
     t.busbw_bytes_per_s = c.wire_bytes / t.time_s;
-    t.available_bytes_per_s = reachable_busbw(&c);
     t.source = gl_arena_printf(arena, "data/links/%s", link_names(&c, " + ", arena));
     t.formula = explain(&c, &t, slower, arena);
     *out = t;

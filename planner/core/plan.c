@@ -30,6 +30,7 @@ typedef struct planner {
     gl_arena *arena;
     gl_plan *plan;
     size_t warning_capacity;
+    double tax_error_frac; /* one-sigma relative error of the overlap taxes */
 } planner;
 
 static void warn(planner *p, const char *text)
@@ -66,19 +67,28 @@ static double measured_tax(const gl_cluster *cluster, gl_transport transport, gl
     return (taxes[(count - 1) / 2] + taxes[count / 2]) / 2;
 }
 
-static double overlap_tax(const gl_cluster *cluster, gl_transport transport, gl_arena *arena)
+/* The catalogue's tax; all absent without one. */
+static gl_figure catalogue_tax(const gl_cluster *cluster, gl_transport transport)
 {
-    double tax = measured_tax(cluster, transport, arena);
-    if (!isnan(tax))
-        return tax;
     const gl_link *links[] = {cluster->intra.link, cluster->inter.link};
     for (size_t i = 0; i < 2; i++) {
         if (links[i] != NULL && links[i]->transport == transport &&
             links[i]->overlap_tax.kind != GL_FIGURE_ABSENT)
-            return links[i]->overlap_tax.value;
+            return links[i]->overlap_tax;
     }
-    bool known = cluster->gpu != NULL && cluster->gpu->overlap_tax.kind != GL_FIGURE_ABSENT;
-    return known ? cluster->gpu->overlap_tax.value : 0;
+    return cluster->gpu != NULL ? cluster->gpu->overlap_tax : (gl_figure){0};
+}
+
+/* Measured beside plain GEMMs it is one value of a range just as wide: what else runs decides. */
+static double overlap_tax(planner *p, gl_transport transport)
+{
+    gl_figure catalogue = catalogue_tax(p->cluster, transport);
+    if (catalogue.value > 0) {
+        double sigma = (catalogue.high - catalogue.low) / 2 / P90_OF_SIGMA / catalogue.value;
+        p->tax_error_frac = fmax(p->tax_error_frac, sigma);
+    }
+    double measured = measured_tax(p->cluster, transport, p->arena);
+    return isnan(measured) ? catalogue.value : measured;
 }
 
 /* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
@@ -90,8 +100,7 @@ static bool trains_in_place(gl_collective collective)
 static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
 {
     gl_network_time *times = GL_ARENA_NEW(p->arena, gl_network_time, sp->traffic.row_count);
-    gl_transport transport = GL_TRANSPORT_UNKNOWN;
-    double longest = 0;
+    double *taxes = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
     for (size_t i = 0; i < sp->traffic.row_count; i++) {
         const gl_traffic_row *r = &sp->traffic.rows[i];
         gl_network_query query = {.collective = r->collective,
@@ -101,14 +110,10 @@ static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
                                   .allow_extrapolation = p->plan->options.allow_extrapolation};
         if (!gl_network_eval(p->plan->network, &query, p->arena, &times[i], err))
             return false;
-        double all = times[i].time_s * (double)r->calls_per_step;
-        if (r->may_hide && all > longest) {
-            longest = all;
-            transport = times[i].transport;
-        }
+        taxes[i] = r->may_hide ? overlap_tax(p, times[i].transport) : 0;
     }
     sp->times = times;
-    sp->overlap_tax = longest > 0 ? overlap_tax(p->cluster, transport, p->arena) : 0;
+    sp->overlap_tax = taxes;
     return true;
 }
 
@@ -270,16 +275,22 @@ static double tier_error(const planner *p, int tier)
 /* Half of the P10–P90 width: each source moved alone by its P90, added in quadrature. */
 static double half_interval(const planner *p)
 {
+    gl_scales up = {1, {1, 1}, 1}, down = up;
+    const struct {
+        double *up, *down, sigma;
+    } sources[] = {
+        {&up.compute, &down.compute, p->plan->compute.error_frac},
+        {&up.tier[0], &down.tier[0], tier_error(p, 0)},
+        {&up.tier[1], &down.tier[1], tier_error(p, 1)},
+        {&up.overlap_tax, &down.overlap_tax, p->tax_error_frac},
+    };
     double sum = 0;
-    for (int source = 0; source < 3; source++) {
-        double sigma = source == 0 ? p->plan->compute.error_frac : tier_error(p, source - 1);
-        double z = P90_OF_SIGMA * sigma;
-        gl_scales up = {1, {1, 1}, 1}, down = {1, {1, 1}, 1};
-        double *target_up = source == 0 ? &up.compute : &up.tier[source - 1];
-        double *target_down = source == 0 ? &down.compute : &down.tier[source - 1];
-        *target_up = 1 + z;
-        *target_down = 1 / (1 + z);
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        double factor = 1 + P90_OF_SIGMA * sources[i].sigma;
+        *sources[i].up = factor;
+        *sources[i].down = 1 / factor;
         double width = evaluate(p, up, NULL).time_s - evaluate(p, down, NULL).time_s;
+        *sources[i].up = *sources[i].down = 1;
         sum += width / 2 * width / 2;
     }
     return sqrt(sum);

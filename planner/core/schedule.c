@@ -15,7 +15,8 @@ static const double TAX_MAX = 0.9;
 typedef struct queued {
     double release; /* position on the compute timeline from which it may run */
     double time_s;
-    int gate; /* segment that must wait for it; −1 = none */
+    int gate;   /* segment that must wait for it; −1 = none */
+    double tax; /* share of compute's rate that it takes */
     size_t row;
 } queued;
 
@@ -25,7 +26,6 @@ typedef struct timeline {
     queued *queue;
     size_t queue_count;
     int *gate_last; /* by segment: 1 + index of the last message that it waits for */
-    double tax;
 } timeline;
 
 typedef struct microbatch {
@@ -52,7 +52,8 @@ static microbatch run_timeline(const timeline *t, double *row_exposed_s)
                      position <= segment_start(t, segment);
         bool sending =
             next < t->queue_count && (t->queue[next].release <= position || gated || !computing);
-        double rate = !computing || gated ? 0 : sending ? 1 - t->tax : 1;
+        double tax = sending ? t->queue[next].tax : 0;
+        double rate = !computing || gated ? 0 : 1 - tax;
         double dt = sending ? left : (double)INFINITY;
         double stop = computing ? t->end[segment] : total;
         if (!sending && next < t->queue_count)
@@ -60,8 +61,8 @@ static microbatch run_timeline(const timeline *t, double *row_exposed_s)
         if (rate > 0)
             dt = fmin(dt, (stop - position) / rate);
         result.time_s += dt;
-        if (sending && rate > 0)
-            result.tax_s += dt * t->tax;
+        if (rate > 0)
+            result.tax_s += dt * tax;
         if (sending && !(rate > 0)) {
             result.stall_s += dt;
             if (row_exposed_s != NULL)
@@ -98,10 +99,16 @@ static double row_time(const context *c, const gl_stage_plan *plan, size_t row)
     return plan->traffic.rows[row].load_factor * fmax(tier_s[0] * scale[0], tier_s[1] * scale[1]);
 }
 
+static double row_tax(const context *c, const gl_stage_plan *plan, size_t row)
+{
+    return fmin(plan->overlap_tax[row] * c->scales->overlap_tax, TAX_MAX);
+}
+
 /* Communication of a microbatch that is tied to its compute (TP, CP, EP): what of it stalls. */
 typedef struct inline_share {
-    double exposed_s[2], hidden_s[2]; /* forward, backward */
-    double exposed_frac[2];           /* of the rows that may hide */
+    double exposed_s[2];    /* forward, backward */
+    double tax_s[2];        /* what the hidden rest costs */
+    double exposed_frac[2]; /* of the rows that may hide */
 } inline_share;
 
 static bool is_inline(const gl_stage_plan *plan, size_t row, const bool *has_message)
@@ -123,20 +130,21 @@ static bool *rows_with_messages(const context *c, const gl_stage_plan *plan)
 static inline_share share_inline(const context *c, const gl_stage_plan *plan,
                                  const bool *has_message, const double compute_s[2])
 {
-    double blocking[2] = {0, 0}, hideable[2] = {0, 0};
+    double blocking[2] = {0, 0}, hideable[2] = {0, 0}, taxed[2] = {0, 0};
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &plan->traffic.rows[i];
         if (!is_inline(plan, i, has_message))
             continue;
         double s = row_time(c, plan, i) * (double)r->calls_per_step / c->microbatches;
         (r->may_hide ? hideable : blocking)[r->phase] += s;
+        taxed[r->phase] += r->may_hide ? s * row_tax(c, plan, i) : 0;
     }
     inline_share share = {0};
     for (int phase = 0; phase < 2; phase++) {
-        share.hidden_s[phase] = fmin(hideable[phase], compute_s[phase]);
-        double stalled = hideable[phase] - share.hidden_s[phase];
+        double stalled = fmax(0, hideable[phase] - compute_s[phase]);
         share.exposed_frac[phase] = hideable[phase] > 0 ? stalled / hideable[phase] : 0;
         share.exposed_s[phase] = blocking[phase] + stalled;
+        share.tax_s[phase] = taxed[phase] * (1 - share.exposed_frac[phase]);
     }
     return share;
 }
@@ -176,7 +184,10 @@ static queued enqueue(const context *c, const gl_stage_plan *plan, const timelin
                       const gl_message *m)
 {
     const gl_overlap *overlap = &c->workload->overlap;
-    queued q = {.time_s = row_time(c, plan, m->row), .gate = -1, .row = m->row};
+    queued q = {.time_s = row_time(c, plan, m->row),
+                .gate = -1,
+                .tax = row_tax(c, plan, m->row),
+                .row = m->row};
     if (m->when == GL_AFTER_BACKWARD) {
         int s = t->segments - 1 - m->block;
         double start = segment_start(t, s);
@@ -306,12 +317,11 @@ static stage_time time_stage(const context *c, const gl_stage_plan *plan, double
     bool *has_message = rows_with_messages(c, plan);
     stage_compute(c, plan->stage, compute_s);
     inline_share share = share_inline(c, plan, has_message, compute_s);
-    double tax = fmin(plan->overlap_tax, TAX_MAX) * c->scales->tax;
     double extra[2];
     for (int phase = 0; phase < 2; phase++)
-        extra[phase] = share.exposed_s[phase] + tax * share.hidden_s[phase];
+        extra[phase] = share.exposed_s[phase] + share.tax_s[phase];
 
-    timeline line = {.tax = tax};
+    timeline line = {0};
     fill_segments(c, plan, compute_s, extra, &line);
     double plain = compute_s[0] + compute_s[1] + extra[0] + extra[1];
     double *repeated = NULL;
@@ -338,7 +348,7 @@ static stage_time time_stage(const context *c, const gl_stage_plan *plan, double
     t.backward_all_s = compute_s[1] + extra[1];
     t.stall_s =
         (m - 1) * each.stall_s + last.stall_s + m * (share.exposed_s[0] + share.exposed_s[1]);
-    t.tax_s = (m - 1) * each.tax_s + last.tax_s + m * tax * (share.hidden_s[0] + share.hidden_s[1]);
+    t.tax_s = (m - 1) * each.tax_s + last.tax_s + m * (share.tax_s[0] + share.tax_s[1]);
     return t;
 }
 

@@ -15,15 +15,15 @@ typedef struct gl_stage_plan {
     const gl_stage *stage;
     gl_traffic traffic;
     const gl_network_time *times; /* of one call, by traffic row */
+    const double *overlap_tax;    /* by row: compute seconds lost per second of it that is hidden */
     double optimizer_s;
-    double overlap_tax; /* compute seconds lost per second of hidden communication */
 } gl_stage_plan;
 
 /* Factors on times, for sensitivities: 1 = as predicted. Index of `tier`: 0 intra, 1 inter. */
 typedef struct gl_scales {
     double compute;
     double tier[2];
-    double tax; /* on the compute lost to hidden communication */
+    double overlap_tax; /* on the compute lost to hidden communication */
 } gl_scales;
 
 typedef struct gl_schedule {

@@ -149,6 +149,13 @@ void gl_traffic__pipeline(gl_traffic_builder *b)
         (entry){"activation gradients", GL_PHASE_BACKWARD, GL_SENDRECV, size, calls, formula});
 }
 
+/* The exchanges of context parallelism are part of the attention core (Transformer Engine runs them
+ * inside of it), which selective recomputation repeats, too. */
+static int64_t core_repeated(const gl_traffic_builder *b, int64_t calls)
+{
+    return b->workload->parallel.recompute != GL_RECOMPUTE_NONE ? calls : 0;
+}
+
 /* Blocks of K and V go round the ring; in backward so do their gradients. */
 static void add_ring(gl_traffic_builder *b, const family *f, const gl_attention_widths *w,
                      int64_t layers)
@@ -162,7 +169,7 @@ static void add_ring(gl_traffic_builder *b, const family *f, const gl_attention_
                 2 * hops, formula});
     add(b, f,
         (entry){"recomputed keys and values", GL_PHASE_BACKWARD, GL_SENDRECV, size,
-                repeated(b, 1, false) * hops, formula});
+                core_repeated(b, hops), formula});
 }
 
 /* K and V apart, each gathered over the whole sequence. */
@@ -177,7 +184,7 @@ static void add_gathered(gl_traffic_builder *b, const family *f, int64_t width, 
                 formula});
     add(b, f,
         (entry){"recomputed keys and values", GL_PHASE_BACKWARD, GL_ALL_GATHER, size,
-                repeated(b, 1, false) * layers, formula});
+                core_repeated(b, layers), formula});
 }
 
 /* From a part of the sequence with all heads to the whole sequence with a part of them, or back. */
@@ -193,7 +200,16 @@ static void add_exchanged(gl_traffic_builder *b, const family *f, int64_t width,
                 layers, formula});
     add(b, f,
         (entry){"recomputed queries, keys, values, output", GL_PHASE_BACKWARD, GL_ALLTOALL, size,
-                repeated(b, 1, false) * layers, formula});
+                core_repeated(b, layers), formula});
+}
+
+/* Each of c ranks gets whole heads: with fewer K and V heads than ranks they are sent repeatedly.
+ */
+static int64_t exchanged_width(const gl_model *model, const gl_parallel *p, int64_t width)
+{
+    int heads = gl_local_kv_heads(model, p->tp);
+    bool few = model->attention.kind == GL_ATTENTION_GQA && heads < p->cp;
+    return few ? width / heads * p->cp : width;
 }
 
 void gl_traffic__context_parallel(gl_traffic_builder *b)
@@ -212,8 +228,8 @@ void gl_traffic__context_parallel(gl_traffic_builder *b)
         break;
     case GL_CP_ULYSSES:
         add_exchanged(b, &f, w.q, layers);
-        add_exchanged(b, &f, w.k, layers);
-        add_exchanged(b, &f, w.v, layers);
+        add_exchanged(b, &f, exchanged_width(&b->workload->model, p, w.k), layers);
+        add_exchanged(b, &f, exchanged_width(&b->workload->model, p, w.v), layers);
         add_exchanged(b, &f, w.output, layers);
         break;
     }

@@ -11,7 +11,7 @@ static gl_model default_model(void)
         .fused_weights = true,
         .biases = GL_BIASES_NONE,
         .norms = GL_NORMS_RMSNORM,
-        .attention = {.kind = GL_ATTENTION_GQA},
+        .attention = {.kind = GL_ATTENTION_GQA, .flash = true},
         .moe = {.every = 1, .capacity = 1, .imbalance = 1},
     };
 }

@@ -33,6 +33,7 @@ typedef struct gl_attention {
     int kv_lora;                  /* MLA: rank of the compressed K and V */
     int qk_nope, qk_rope, v_head; /* MLA: head sizes without and with rotary part, of V */
     int window;                   /* sliding window in tokens; 0 = full */
+    bool flash;                   /* false: scores, softmax and dropout go through memory */
 } gl_attention;
 
 typedef struct gl_moe {

@@ -19,6 +19,8 @@ const gl_field gl_link_fields[] = {
     FIGURE_ROW("link.efficiency", efficiency, GL_FRACTION, 0.001, 2, true, "Bus bandwidth of large ring collectives over the nominal bandwidth; above 1 with in-switch reduction."),
     FIGURE_ROW("link.alltoall_efficiency", alltoall_efficiency, GL_FRACTION, 0.001, 2, false, "The same for all-to-all; absent: as efficiency."),
     FIGURE_ROW("link.p2p_efficiency", p2p_efficiency, GL_FRACTION, 0.001, 2, false, "The same for send and receive between two ranks; absent: as efficiency."),
+    FIGURE_ROW("link.switch_efficiency", switch_efficiency, GL_FRACTION, 0.001, 1, false, "Where the switch reduces (NVLS): share of the nominal bandwidth that the (n+1)/n message sizes of an all-reduce get; absent: it does not."),
+    FIGURE_ROW("link.switch_latency", switch_latency_s, GL_SECONDS, 0, 1, false, "Time that such an all-reduce takes more per call; absent: none."),
     FIGURE_ROW("link.base_latency", base_latency_s, GL_SECONDS, 0, 1, true, "Time of a collective call, whatever the number of ranks."),
     FIGURE_ROW("link.step_latency", step_latency_s, GL_SECONDS, 0, 1, true, "Time that each step of a ring or hop of a send adds."),
     FIGURE_ROW("link.half_size", half_size_bytes, GL_BYTES, 0, 1e12, true, "Bytes that one rank puts on the link at which half of the bandwidth is reached."),

@@ -49,6 +49,7 @@ const gl_field gl_model_fields[] = {
     INT_ROW("model.attention.qk_rope", model.attention.qk_rope, 1, 65536, "", "MLA: width of the rotary part of a query or key head."),
     INT_ROW("model.attention.v_head", model.attention.v_head, 1, 65536, "", "MLA: width of a value head."),
     INT_ROW("model.attention.window", model.attention.window, 0, 100000000, "0", "Tokens that sliding-window attention looks back; 0: all."),
+    BOOL_ROW("model.attention.flash", model.attention.flash, "true", "The attention core is one fused kernel (flash attention, cuDNN); false: scores, softmax and dropout go through memory, as in Megatron-LM before 2023."),
 
     INT_ROW("model.moe.experts", model.moe.experts, 1, 65536, "", "Routed experts of a layer."),
     INT_ROW("model.moe.top_k", model.moe.top_k, 1, 65536, "", "Routed experts that each token visits."),

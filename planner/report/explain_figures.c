@@ -375,6 +375,23 @@ static const char *compute_source(const gl_plan *plan, gl_arena *arena)
                            plan->cluster->gpu->name);
 }
 
+/* "0.583 · 8.26 ms", or the range of the taxes when rows differ; NULL: nothing hides. */
+static const char *tax_text(const gl_explainer *e, const gl_stage_plan *stage)
+{
+    double low = INFINITY, high = 0, tax_s = e->plan->step.overlap_tax_s;
+    for (size_t i = 0; stage != NULL && i < stage->traffic.row_count; i++) {
+        if (stage->overlap_tax[i] > 0) {
+            low = fmin(low, stage->overlap_tax[i]);
+            high = fmax(high, stage->overlap_tax[i]);
+        }
+    }
+    if (!(high > 0))
+        return NULL;
+    if (low == high)
+        return gl_arena_printf(e->arena, "%.3g · %s", high, seconds(e, tax_s / high));
+    return gl_arena_printf(e->arena, "%.3g to %.3g, by transport", low, high);
+}
+
 static void add_compute(gl_explainer *e)
 {
     const gl_plan *plan = e->plan;
@@ -389,12 +406,7 @@ static void add_compute(gl_explainer *e)
                              evidence, compute_source(plan, e->arena)});
     add_line(e, "overlap_tax_s", plan->step.overlap_tax_s, GL_SECONDS,
              (gl_figure_how){"tax · seconds of communication that run beside compute",
-                             stage_plan == NULL || !(stage_plan->overlap_tax > 0)
-                                 ? NULL
-                                 : gl_arena_printf(e->arena, "%.3g · %s", stage_plan->overlap_tax,
-                                                   seconds(e, plan->step.overlap_tax_s /
-                                                                  stage_plan->overlap_tax)),
-                             gl_evidence_name(plan->step.evidence),
+                             tax_text(e, stage_plan), gl_evidence_name(plan->step.evidence),
                              plan->cluster->overlap_count > 0
                                  ? "overlap rates of the calibration, where this transport has one"
                                  : "overlap_tax of the link or the GPU in data/"});

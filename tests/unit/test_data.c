@@ -157,6 +157,8 @@ static void check_link(gl_arena *arena, const char *folder, const char *file)
     check_share(name, "efficiency", &link->efficiency);
     check_share(name, "alltoall_efficiency", &link->alltoall_efficiency);
     check_share(name, "p2p_efficiency", &link->p2p_efficiency);
+    check_share(name, "switch_efficiency", &link->switch_efficiency);
+    check_figure(name, "switch_latency", &link->switch_latency_s, 1e-3);
     check_figure(name, "base_latency", &link->base_latency_s, 1e-3);
     check_figure(name, "step_latency", &link->step_latency_s, 1e-3);
     check_figure(name, "half_size", &link->half_size_bytes, 1e9);

@@ -117,6 +117,54 @@ static void test_korthikanti(void **state)
     assert_close(estimate(&w, 0, NULL).activations_bytes, ((32 * 2 + 32) * sbh + ends) / 8, 1e-12);
 }
 
+/* Without flash attention the paper's 5·a·s/h, which selective recomputation brings down to one
+ * layer's. */
+static void test_unfused_scores(void **state)
+{
+    (void)state;
+    gl_workload w = llama_8b();
+    double flash = estimate(&w, 0, NULL).activations_bytes;
+    double scores = 5.0 * 32 * 8192.0 * 8192;
+    w.model.attention.flash = false;
+    assert_close(estimate(&w, 0, NULL).activations_bytes, flash + 32 * scores, 1e-12);
+    w.parallel.recompute = GL_RECOMPUTE_SELECTIVE;
+    assert_close(estimate(&w, 0, NULL).activations_bytes, flash + scores, 1e-12);
+}
+
+/* Parameters, gradients and optimizer of the four models of arXiv 2205.05198 on one GPU, as
+ * published: 18 bytes for each weight of the layers, so a stage without the token table. */
+static void test_published_states(void **state)
+{
+    (void)state;
+    const struct {
+        int layers, hidden, heads, pp;
+        double gib;
+    } models[] = {{48, 6144, 64, 1, 45.56},
+                  {96, 12288, 96, 8, 45.56},
+                  {105, 20480, 128, 35, 31.64},
+                  {128, 25600, 160, 64, 32.96}};
+    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
+        gl_workload w = gl_workload_defaults();
+        w.model.layers = models[i].layers;
+        w.model.hidden = models[i].hidden;
+        w.model.heads = w.model.kv_heads = models[i].heads;
+        w.model.head_dim = models[i].hidden / models[i].heads;
+        w.model.ffn = 4 * models[i].hidden;
+        w.model.gated_mlp = false;
+        w.model.vocab = models[i].pp > 1 ? 51200 : 8;
+        w.model.sequence = w.model.learned_positions = 2048;
+        w.model.tied_embeddings = true;
+        w.model.biases = GL_BIASES_ALL;
+        w.model.norms = GL_NORMS_LAYERNORM;
+        w.parallel.tp = 8;
+        w.parallel.pp = models[i].pp;
+        gl_memory m = estimate(&w, models[i].pp > 1 ? 1 : 0, NULL);
+        double states = m.parameters_bytes + m.gradients_bytes + m.optimizer_bytes;
+        printf("%6.2f GiB published, %6.2f\n", models[i].gib, states / gib);
+        assert_close(states / gib, models[i].gib, 0.006);
+    }
+}
+
 static void test_in_flight(void **state)
 {
     (void)state;
@@ -190,6 +238,8 @@ int main(void)
         cmocka_unit_test(test_known_peaks),
         cmocka_unit_test(test_zero_stages),
         cmocka_unit_test(test_korthikanti),
+        cmocka_unit_test(test_unfused_scores),
+        cmocka_unit_test(test_published_states),
         cmocka_unit_test(test_in_flight),
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_stated_count),

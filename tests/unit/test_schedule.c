@@ -11,6 +11,7 @@ typedef struct stage_case {
     gl_stage stage;
     gl_traffic_row rows[8];
     gl_network_time times[8];
+    double overlap_tax[8];
     gl_message messages[8];
     gl_stage_plan plan;
 } stage_case;
@@ -28,8 +29,10 @@ static stage_case *new_case(int layers, int microbatches)
         c.sequence[i] = GL_BLOCK_DENSE;
     c.stage = (gl_stage){
         .layers = layers, .dense_layers = layers, .sequence = c.sequence, .block_count = layers};
-    c.plan = (gl_stage_plan){
-        .stage = &c.stage, .times = c.times, .traffic = {.rows = c.rows, .messages = c.messages}};
+    c.plan = (gl_stage_plan){.stage = &c.stage,
+                             .times = c.times,
+                             .overlap_tax = c.overlap_tax,
+                             .traffic = {.rows = c.rows, .messages = c.messages}};
     return &c;
 }
 
@@ -100,7 +103,7 @@ static void hidden_communication_slows_compute(void **state)
 {
     (void)state;
     stage_case *c = new_case(4, 1);
-    c->plan.overlap_tax = 0.5;
+    c->overlap_tax[0] = 0.5;
     add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 4, 1, true), 3, 1,
                 GL_AFTER_BACKWARD, false);
     gl_schedule s = eval(c, NULL);
@@ -108,6 +111,21 @@ static void hidden_communication_slows_compute(void **state)
     assert_close(s.time_s, 14, 1e-12);
     assert_close(s.overlap_tax_s, 2, 1e-12);
     assert_close(s.exposed_s, 0, 1e-12);
+}
+
+/* Messages pay the tax of their own transport. */
+static void each_row_has_its_own_tax(void **state)
+{
+    (void)state;
+    stage_case *c = new_case(4, 1);
+    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 2, 1, true), 3, 1,
+                GL_AFTER_BACKWARD, false);
+    size_t row = add_row(c, GL_TRAFFIC_TP, GL_PHASE_FORWARD, 3, 1, true);
+    c->overlap_tax[0] = 0.5;
+    c->overlap_tax[row] = 0.1;
+    gl_schedule s = eval(c, NULL);
+    assert_close(s.overlap_tax_s, 0.5 * 2 + 0.1 * 3, 1e-12);
+    assert_close(s.time_s, 12 + s.overlap_tax_s, 1e-12);
 }
 
 static void without_overlap_all_of_it_is_exposed(void **state)
@@ -213,6 +231,7 @@ int main(void)
         cmocka_unit_test(compute_alone),
         cmocka_unit_test(gradients_hide_behind_the_rest_of_backward),
         cmocka_unit_test(hidden_communication_slows_compute),
+        cmocka_unit_test(each_row_has_its_own_tax),
         cmocka_unit_test(without_overlap_all_of_it_is_exposed),
         cmocka_unit_test(gathers_gate_their_block),
         cmocka_unit_test(every_microbatch_pays_its_own),

@@ -478,6 +478,19 @@ static void test_context_parallel(void **state)
     assert_int_equal(calls(&t, GL_ALLTOALL, 8LL * 2048 / 4 * 2048 * 2), 2 * 2 * 22);
     assert_int_equal(calls(&t, GL_ALLTOALL, kv / 2), 2 * 2 * 22);
     done(&t);
+    w.model.kv_heads = 2; /* for four ranks: K and V are sent twice */
+    t = build(&w, 0);
+    assert_int_equal(calls(&t, GL_ALLTOALL, kv / 2), 2 * 2 * 22);
+    done(&t);
+    w.model.kv_heads = 4;
+    w.parallel.recompute = GL_RECOMPUTE_SELECTIVE; /* the exchanges are part of the core */
+    t = build(&w, 0);
+    assert_int_equal(calls(&t, GL_ALLTOALL, kv / 2), 3 * 2 * 22);
+    done(&t);
+    w.parallel.cp_method = GL_CP_RING;
+    t = build(&w, 0);
+    expect_row(&t, "recomputed keys and values", GL_PHASE_BACKWARD, GL_SENDRECV, kv, 22 * 3);
+    done(&t);
     w.parallel.cp_method = GL_CP_ALLGATHER;
     w.parallel.recompute = GL_RECOMPUTE_FULL;
     t = build(&w, 0);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/compute.h"
+#include "tests/support.h"
+
+static gl_figure exactly(double value)
+{
+    return (gl_figure){
+        .value = value, .low = value, .high = value, .kind = GL_FIGURE_ASSUMED, .source = "test"};
+}
+
+/* Rates that make the arithmetic easy; launches cost nothing. */
+static gl_gpu plain_gpu(void)
+{
+    return (gl_gpu){.memory_bw_bytes_per_s = exactly(1e12),
+                    .memory_efficiency = exactly(1),
+                    .bf16_flop_per_s = exactly(1e14),
+                    .fp16_flop_per_s = exactly(2e14),
+                    .gemm_efficiency = exactly(1),
+                    .attention_efficiency = exactly(0.5),
+                    .attention_backward_efficiency = exactly(0.4),
+                    .kernel_launch_s = exactly(0)};
+}
+
+static gl_workload gpt(void)
+{
+    gl_workload w = gl_workload_defaults();
+    w.model.layers = 4;
+    w.model.hidden = 1024;
+    w.model.heads = w.model.kv_heads = 8;
+    w.model.head_dim = 128;
+    w.model.ffn = 4096;
+    w.model.vocab = 32000;
+    w.model.sequence = 2048;
+    return w;
+}
+
+typedef struct result {
+    gl_compute compute;
+    gl_operator core;
+} result;
+
+static result build(const gl_workload *w, const gl_gpu *gpu)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_cluster cluster = {.gpu = gpu};
+    gl_parameters parameters;
+    result r;
+    gl_parameters_build(&w->model, &w->parallel, arena, &parameters);
+    gl_compute_build(w, &parameters, &cluster, arena, &r.compute);
+    for (size_t i = 0; i < r.compute.operator_count; i++) {
+        const gl_operator *o = &r.compute.operators[i];
+        if (o->block == GL_BLOCK_DENSE && strcmp(o->name, "attention core") == 0)
+            r.core = *o;
+    }
+    gl_arena_destroy(arena);
+    return r;
+}
+
+static void flash_attention_skips_what_the_mask_hides(void **state)
+{
+    (void)state;
+    gl_gpu gpu = plain_gpu();
+    gl_workload w = gpt();
+    result flash = build(&w, &gpu);
+    double flop = 2 * 2048.0 * 1024 * (128 + 128) * 8;
+    assert_close(flash.core.forward_flop, flop, 1e-12);
+    assert_close(flash.core.forward_s, flop / 5e13, 1e-12);
+    assert_close(flash.core.backward_s, 2.5 * flop / 4e13, 1e-12);
+    w.model.attention.flash = false;
+    result unfused = build(&w, &gpu);
+    assert_close(unfused.core.forward_flop, 2 * flop, 1e-12);
+    /* Scores: softmax 4 bytes, dropout 5, and the two GEMMs write and read them. */
+    double scores = 8 * 2048.0 * 2048;
+    assert_close(unfused.core.forward_bytes, 13 * scores, 1e-12);
+    assert_true(unfused.core.forward_s > 9 * scores / 1e12 + 2 * flop / 1e14);
+    assert_close(unfused.compute.model_flop_per_token, flash.compute.model_flop_per_token, 0);
+}
+
+static void recomputation_repeats_forward(void **state)
+{
+    (void)state;
+    gl_gpu gpu = plain_gpu();
+    gl_workload w = gpt();
+    for (int flash = 0; flash < 2; flash++) {
+        w.model.attention.flash = flash == 1;
+        w.parallel.recompute = GL_RECOMPUTE_NONE;
+        result none = build(&w, &gpu);
+        w.parallel.recompute = GL_RECOMPUTE_SELECTIVE;
+        result selective = build(&w, &gpu);
+        w.parallel.recompute = GL_RECOMPUTE_FULL;
+        result full = build(&w, &gpu);
+        double forward_s = none.compute.forward_s[GL_BLOCK_DENSE];
+        double backward_s = none.compute.backward_s[GL_BLOCK_DENSE];
+        assert_close(selective.compute.backward_s[GL_BLOCK_DENSE], backward_s + none.core.forward_s,
+                     1e-12);
+        assert_close(full.compute.backward_s[GL_BLOCK_DENSE], backward_s + forward_s, 1e-12);
+    }
+}
+
+/* A range of one efficiency counts as far as compute depends on it. */
+static void the_error_follows_the_shares(void **state)
+{
+    (void)state;
+    gl_gpu gpu = plain_gpu();
+    gl_workload w = gpt();
+    assert_close(build(&w, &gpu).compute.error_frac, 0.05, 1e-12);
+    gpu.attention_efficiency.low = 0.25;
+    gpu.attention_efficiency.high = 0.75;
+    double short_error = build(&w, &gpu).compute.error_frac;
+    w.model.sequence = 65536;
+    double long_error = build(&w, &gpu).compute.error_frac;
+    assert_true(short_error > 0.05 && short_error < long_error);
+    assert_true(long_error < hypot(0.05, 0.5 / 1.2816));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(flash_attention_skips_what_the_mask_hides),
+        cmocka_unit_test(recomputation_repeats_forward),
+        cmocka_unit_test(the_error_follows_the_shares),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
