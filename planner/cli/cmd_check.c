@@ -66,11 +66,22 @@ static bool check_link(const char *path, gl_arena *arena, gl_texts *warnings,
     return check_fields(gl_link_fields, path, arena, &link, diagnostics);
 }
 
+static bool check_overlap(const char *path, gl_arena *arena, gl_texts *warnings,
+                          gl_diagnostics *diagnostics)
+{
+    (void)warnings;
+    gl_overlap_taxes taxes = {0};
+    return check_fields(gl_overlap_fields, path, arena, &taxes, diagnostics);
+}
+
 static const struct {
     const char *key;
     loader *load;
-} kinds[] = {
-    {"model", check_model}, {"cluster", check_cluster}, {"gpu", check_gpu}, {"link", check_link}};
+} kinds[] = {{"model", check_model},
+             {"cluster", check_cluster},
+             {"gpu", check_gpu},
+             {"link", check_link},
+             {"overlap", check_overlap}};
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 /* SQLite files say so in their first bytes. */
@@ -101,7 +112,7 @@ static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *di
             return kinds[i].load;
     gl_diagnose(diagnostics, &tree.root->mark, NULL,
                 "is no description that this program knows: it needs one of the keys model, "
-                "cluster, gpu or link at the top");
+                "cluster, gpu, link or overlap at the top");
     return NULL;
 }
 

@@ -19,14 +19,13 @@ static const gl_option options_table[] = {
 static const struct {
     const char *name;
     const gl_field *fields; /* NULL: columns of the plan's tables */
-} schemas[] = {{"model", gl_model_fields},
-               {"cluster", gl_cluster_fields},
-               {"gpu", gl_gpu_fields},
-               {"link", gl_link_fields},
-               {"csv", NULL}};
+} schemas[] = {{"model", gl_model_fields}, {"cluster", gl_cluster_fields},
+               {"gpu", gl_gpu_fields},     {"overlap", gl_overlap_fields},
+               {"link", gl_link_fields},   {"csv", NULL}};
 enum { SCHEMA_COUNT = sizeof schemas / sizeof schemas[0] };
 
-static const char *const schema_names[] = {"model", "cluster", "gpu", "link", "csv", NULL};
+static const char *const schema_names[] = {"model",   "cluster", "gpu", "link",
+                                           "overlap", "csv",     NULL};
 
 static bool is_asked(const gl_texts *names, const char *name)
 {
@@ -44,9 +43,10 @@ static bool check_names(const gl_texts *names, gl_error *err)
         while (k < SCHEMA_COUNT && strcmp(schemas[k].name, names->items[i]) != 0)
             k++;
         if (k == SCHEMA_COUNT)
-            return gl_fail(err, GL_ERROR_USAGE,
-                           "there is no schema '%s': there are model, cluster, gpu, link and csv",
-                           names->items[i]);
+            return gl_fail(
+                err, GL_ERROR_USAGE,
+                "there is no schema '%s': there are model, cluster, gpu, link, overlap and csv",
+                names->items[i]);
     }
     return true;
 }
@@ -93,7 +93,7 @@ static int run(int argc, char **argv)
 
 const gl_command gl_cmd_schema = {
     .name = "schema",
-    .synopsis = "[model|cluster|gpu|link|csv ...]",
+    .synopsis = "[model|cluster|gpu|link|overlap|csv ...]",
     .summary = "the fields of the input files and the columns of the answers",
     .examples = "gpulink-plan schema model\n"
                 "gpulink-plan schema csv --format markdown\n",

@@ -176,7 +176,7 @@ static bool check_stage(long long stage, const gl_workload *workload, gl_diagnos
 
 /* Loads the description and checks it, also against the cluster. */
 static bool load_workload(const gl_request *request, const gl_setting *settings,
-                          size_t setting_count, const gl_cluster *cluster, gl_arena *arena,
+                          size_t setting_count, gl_cluster *cluster, gl_arena *arena,
                           gl_planned *planned, gl_diagnostics *diagnostics)
 {
     gl_yaml_tree tree;
@@ -186,6 +186,8 @@ static bool load_workload(const gl_request *request, const gl_setting *settings,
         !gl_model_tree_load(&tree, arena, &planned->workload, &planned->notes, diagnostics) ||
         !check_stage(request->options->stage, &planned->workload, diagnostics))
         return false;
+    if (request->options->allow_extrapolation)
+        gl_cluster_extend(cluster, gl_workload_ranks(&planned->workload));
     gl_check_cluster(&planned->workload, cluster, &findings);
     gl_findings_report(&findings, &tree, arena, &planned->notes, diagnostics);
     return diagnostics->count == 0;
@@ -202,9 +204,11 @@ bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t s
     };
     gl_error err;
     *planned = (gl_planned){.notes = {0}};
-    if (!load_workload(request, settings, setting_count, cluster, arena, planned, diagnostics))
+    gl_cluster *used = GL_ARENA_NEW(arena, gl_cluster, 1);
+    *used = *cluster;
+    if (!load_workload(request, settings, setting_count, used, arena, planned, diagnostics))
         return false;
-    if (!gl_plan_build(&planned->workload, cluster, &options, arena, &planned->plan, &err))
+    if (!gl_plan_build(&planned->workload, used, &options, arena, &planned->plan, &err))
         return gl_diagnose_error(diagnostics, &err);
     return true;
 }

@@ -446,12 +446,30 @@ static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_
                     link->domain_gpus.value, link->name);
 }
 
+void gl_cluster_extend(gl_cluster *cluster, int64_t ranks)
+{
+    int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
+    if (cluster->bounded || ranks <= gpus || ranks > INT32_MAX)
+        return;
+    if (cluster->nodes == 1)
+        cluster->gpus_per_node = (int)ranks;
+    else
+        cluster->nodes = (int)((ranks + cluster->gpus_per_node - 1) / cluster->gpus_per_node);
+}
+
 void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster, gl_findings *findings)
 {
     const gl_parallel *p = &workload->parallel;
     int64_t ranks = gl_workload_ranks(workload);
     int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
-    if (cluster->bounded && ranks > gpus)
+    if (ranks > gpus && !cluster->bounded)
+        gl_findings_add(findings, true, "parallel",
+                        "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; calibration \"%s\" was "
+                        "measured on %lld: name it in a cluster description with more, or insist "
+                        "with --allow-extrapolation",
+                        p->tp, p->cp, p->dp, p->pp, (long long)ranks, cluster->name,
+                        (long long)gpus);
+    if (ranks > gpus && cluster->bounded)
         gl_findings_add(findings, true, "parallel",
                         "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; the cluster has %lld (%d "
                         "nodes of %d)",

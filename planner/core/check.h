@@ -33,6 +33,11 @@ void gl_findings_add(gl_findings *findings, bool fatal, const char *path, const 
  * data parallelism; stated parameters against the count (2 %). */
 void gl_check_workload(const gl_workload *workload, gl_findings *findings);
 
+/* Takes a calibration that stands for a cluster of unknown size for one of `ranks` GPUs: more GPUs
+ * in the node when one node was measured, more nodes otherwise. Described clusters stay as they
+ * are. */
+void gl_cluster_extend(gl_cluster *cluster, int64_t ranks);
+
 /* Enough GPUs; tp within the NVLink domain is a warning when it is not. */
 void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster,
                       gl_findings *findings);

@@ -39,7 +39,6 @@ typedef struct gl_gpu {
     gl_figure kernel_launch_s;          /* time that one more kernel adds to a busy stream */
     gl_figure sm_count;                 /* multiprocessors: wave quantisation of GEMMs */
     gl_figure gemm_tile_m, gemm_tile_n; /* output tile of the large GEMM kernels */
-    gl_figure overlap_tax;              /* compute lost per second of hidden communication */
     gl_figure power_w;
 } gl_gpu;
 
@@ -59,8 +58,6 @@ typedef struct gl_link {
     gl_figure step_latency_s;      /* added by each step of a ring or hop of a send */
     gl_figure half_size_bytes;     /* bus bytes w of one rank at which half of the bandwidth is
                                       reached: they take sqrt(w² + 3·half·w) / bandwidth */
-    gl_figure overlap_tax;         /* compute lost per second of hidden communication; ABSENT = the
-                                      GPU's */
     gl_figure domain_gpus;         /* largest number of GPUs that it joins; ABSENT = no limit */
 } gl_link;
 
@@ -71,6 +68,11 @@ typedef struct gl_tier {
     size_t curve_count;
     const char *calibration; /* name of the database; NULL = none */
 } gl_tier;
+
+/* data/transports/overlap.yaml: compute seconds lost per second of hidden communication. */
+typedef struct gl_overlap_taxes {
+    gl_figure by_transport[GL_TRANSPORT_COUNT]; /* ABSENT where nobody knows */
+} gl_overlap_taxes;
 
 typedef enum gl_fabric {
     GL_FABRIC_FAT_TREE,
@@ -93,8 +95,9 @@ typedef struct gl_cluster {
     const char *prices;                  /* name of a price list; NULL = not stated */
     const gl_compute_rate *compute;      /* measured on this GPU */
     size_t compute_count;
-    const gl_overlap_rate *overlap;
+    const gl_overlap_rate *overlap; /* measured: wins over … */
     size_t overlap_count;
+    const gl_overlap_taxes *overlap_taxes; /* … the catalogue; NULL: none */
 } gl_cluster;
 
 #endif

@@ -67,16 +67,10 @@ static double measured_tax(const gl_cluster *cluster, gl_transport transport, gl
     return (taxes[(count - 1) / 2] + taxes[count / 2]) / 2;
 }
 
-/* The catalogue's tax; all absent without one. */
 static gl_figure catalogue_tax(const gl_cluster *cluster, gl_transport transport)
 {
-    const gl_link *links[] = {cluster->intra.link, cluster->inter.link};
-    for (size_t i = 0; i < 2; i++) {
-        if (links[i] != NULL && links[i]->transport == transport &&
-            links[i]->overlap_tax.kind != GL_FIGURE_ABSENT)
-            return links[i]->overlap_tax;
-    }
-    return cluster->gpu != NULL ? cluster->gpu->overlap_tax : (gl_figure){0};
+    const gl_overlap_taxes *taxes = cluster->overlap_taxes;
+    return taxes != NULL ? taxes->by_transport[transport] : (gl_figure){0};
 }
 
 /* Measured beside plain GEMMs it is one value of a range just as wide: what else runs decides. */

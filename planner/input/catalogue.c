@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* data/gpus and data/links: figures with their sources. */
+/* data/gpus, data/links and data/transports: figures with their sources. */
 #include "common/datadir.h"
 #include "common/text.h"
 #include "planner/input/cluster_file.h"
@@ -28,7 +28,7 @@ typedef struct source {
 
 typedef struct document {
     gl_yaml_tree tree;
-    const char *section; /* "gpu" or "link" */
+    const char *section; /* "gpu", "link" or "overlap" */
     const gl_field *fields;
     gl_arena *arena;
     gl_diagnostics *diagnostics;
@@ -263,4 +263,13 @@ const gl_link *gl_catalogue_link(const char *name, gl_arena *arena, gl_diagnosti
     if (!load_entry(path, "link", gl_link_fields, arena, link, diagnostics))
         return NULL;
     return link;
+}
+
+const gl_overlap_taxes *gl_catalogue_overlap(gl_arena *arena, gl_diagnostics *diagnostics)
+{
+    const char *path = find_entry("transports", "overlap", arena);
+    if (path == NULL)
+        return NULL;
+    gl_overlap_taxes *taxes = GL_ARENA_NEW(arena, gl_overlap_taxes, 1);
+    return load_entry(path, "overlap", gl_overlap_fields, arena, taxes, diagnostics) ? taxes : NULL;
 }

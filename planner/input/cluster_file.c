@@ -353,6 +353,7 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
         load_description(&l, file, settings, setting_count);
     else if (refuse_settings(&l, file, settings, setting_count))
         load_database(&l, file, label);
+    read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
     if (problems(diagnostics) != before)
         return false;
     *cluster = read;

@@ -31,5 +31,6 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
  * the name has a '/' or ends in .yaml. NULL when absent. Problems of the file are diagnosed. */
 const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
 const gl_link *gl_catalogue_link(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
+const gl_overlap_taxes *gl_catalogue_overlap(gl_arena *arena, gl_diagnostics *diagnostics);
 
 #endif

@@ -79,5 +79,6 @@ extern const gl_field gl_model_fields[];   /* target: gl_workload */
 extern const gl_field gl_cluster_fields[]; /* target: gl_cluster (input/cluster_file.h) */
 extern const gl_field gl_gpu_fields[];     /* target: gl_gpu */
 extern const gl_field gl_link_fields[];    /* target: gl_link */
+extern const gl_field gl_overlap_fields[]; /* target: gl_overlap_taxes */
 
 #endif

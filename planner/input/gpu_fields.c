@@ -27,7 +27,6 @@ const gl_field gl_gpu_fields[] = {
     FIGURE_ROW("gpu.sm_count", sm_count, GL_NUMBER, 1, 10000, true, "Multiprocessors: matrix products run in waves of as many tiles."),
     FIGURE_ROW("gpu.gemm_tile_m", gemm_tile_m, GL_NUMBER, 1, 4096, true, "Rows of the output tile of large matrix products."),
     FIGURE_ROW("gpu.gemm_tile_n", gemm_tile_n, GL_NUMBER, 1, 4096, true, "Columns of that tile."),
-    FIGURE_ROW("gpu.overlap_tax", overlap_tax, GL_NUMBER, 0, 10, true, "Compute time lost per second of hidden communication."),
     FIGURE_ROW("gpu.power", power_w, GL_WATTS, 1, 1e5, true, "Board power under load."),
     {.path = NULL},
 };

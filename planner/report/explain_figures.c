@@ -409,7 +409,7 @@ static void add_compute(gl_explainer *e)
                              tax_text(e, stage_plan), gl_evidence_name(plan->step.evidence),
                              plan->cluster->overlap_count > 0
                                  ? "overlap rates of the calibration, where this transport has one"
-                                 : "overlap_tax of the link or the GPU in data/"});
+                                 : "data/transports/overlap.yaml"});
 }
 
 /* "12 ms (1) + 3 ms (4)": the rows that have a part in a sum, largest number of them six. */

@@ -130,7 +130,7 @@ static const char *waits_line(const gl_plan *plan, gl_arena *arena)
             arena, "Communication  %s a step; how much of it hides is not known\n", all);
     const char *parts = exposed_text(plan, arena);
     const char *slowed = step->overlap_tax_s > 1e-3 * step->time_s
-                             ? gl_arena_printf(arena, "hidden, the rest slows compute by %s; ",
+                             ? gl_arena_printf(arena, "the rest slows compute by %s; ",
                                                seconds(step->overlap_tax_s, arena))
                              : "";
     return gl_arena_printf(arena,
@@ -188,7 +188,7 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
         return "";
     return gl_arena_printf(
         arena,
-        "               %s is not needed for this job: a link that sustains %s per GPU hides as "
+        "               %s is not needed for this job: a link of %s per GPU hides as "
         "much\n",
         link_name(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }

@@ -30,8 +30,7 @@ static gl_gpu some_gpu(void)
                     .gemm_efficiency = figure(0.7, 0.1),
                     .attention_efficiency = figure(0.5, 0.2),
                     .attention_backward_efficiency = figure(0.4, 0.2),
-                    .kernel_launch_s = figure(4e-6, 0.5),
-                    .overlap_tax = figure(0.3, 0.5)};
+                    .kernel_launch_s = figure(4e-6, 0.5)};
 }
 
 static gl_link some_link(const char *name, gl_transport transport, double bw)
@@ -49,12 +48,15 @@ static gl_link some_link(const char *name, gl_transport transport, double bw)
 typedef struct world {
     gl_gpu gpu;
     gl_link intra, inter;
+    gl_overlap_taxes taxes;
     gl_cluster cluster;
 } world;
 
 static void make_world(world *w, double intra_bw, double inter_bw)
 {
     w->gpu = some_gpu();
+    w->taxes.by_transport[GL_TRANSPORT_NVLINK] = figure(0.6, 0.5);
+    w->taxes.by_transport[GL_TRANSPORT_NET_IB] = figure(0.3, 0.5);
     w->intra = some_link("intra", GL_TRANSPORT_NVLINK, intra_bw);
     w->inter = some_link("inter", GL_TRANSPORT_NET_IB, inter_bw);
     w->cluster = (gl_cluster){.name = "world",
@@ -65,7 +67,8 @@ static void make_world(world *w, double intra_bw, double inter_bw)
                               .intra.link = &w->intra,
                               .inter.link = &w->inter,
                               .nics_per_node = 8,
-                              .oversubscription = 1};
+                              .oversubscription = 1,
+                              .overlap_taxes = &w->taxes};
 }
 
 static int pick(uint64_t *random, const int *values, int count)

@@ -360,8 +360,15 @@ static void test_cluster(void **state)
     cluster.bounded = false;
     f.count = 0;
     gl_check_cluster(&w, &cluster, &f);
+    assert_int_equal(f.count, 1);
+    assert_non_null(strstr(f.items[0].message, "was measured on 16: name it in a cluster"));
+    gl_cluster_extend(&cluster, gl_workload_ranks(&w));
+    assert_int_equal(cluster.nodes, 3);
+    f.count = 0;
+    gl_check_cluster(&w, &cluster, &f);
     assert_int_equal(f.count, 0);
     w.parallel.tp = 16;
+    gl_cluster_extend(&cluster, gl_workload_ranks(&w));
     gl_check_cluster(&w, &cluster, &f);
     assert_int_equal(f.count, 2);
     assert_false(f.items[0].fatal || f.items[1].fatal);

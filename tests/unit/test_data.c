@@ -117,7 +117,6 @@ static void check_gpu_figures(const gl_gpu *g)
     check_share(g->name, "attention_backward_efficiency", &g->attention_backward_efficiency);
     check_figure(g->name, "kernel_launch", &g->kernel_launch_s, 1e-4);
     check_figure(g->name, "sm_count", &g->sm_count, 1000);
-    check_figure(g->name, "overlap_tax", &g->overlap_tax, 2);
     check_figure(g->name, "power", &g->power_w, 3000);
     if (g->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
         assert_close(g->fp8_flop_per_s.value, 2 * g->bf16_flop_per_s.value, 0.02);
@@ -162,8 +161,21 @@ static void check_link(gl_arena *arena, const char *folder, const char *file)
     check_figure(name, "base_latency", &link->base_latency_s, 1e-3);
     check_figure(name, "step_latency", &link->step_latency_s, 1e-3);
     check_figure(name, "half_size", &link->half_size_bytes, 1e9);
-    check_figure(name, "overlap_tax", &link->overlap_tax, 2);
     check_figure(name, "domain_gpus", &link->domain_gpus, 1000);
+}
+
+static void test_every_transport_has_an_overlap_tax(void **state)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_diagnostics diagnostics = {0};
+    const gl_overlap_taxes *taxes = gl_catalogue_overlap(arena, &diagnostics);
+    (void)state;
+    assert_non_null(taxes);
+    for (int t = GL_TRANSPORT_NVLINK; t <= GL_TRANSPORT_NET_SOCKET; t++) {
+        assert_int_not_equal(taxes->by_transport[t].kind, GL_FIGURE_ABSENT);
+        check_figure("overlap", gl_transport_name((gl_transport)t), &taxes->by_transport[t], 2);
+    }
+    gl_arena_destroy(arena);
 }
 
 /* ---- Clusters and calibrations ----------------------------------------------------------- */
@@ -289,6 +301,7 @@ static void test_h200_matches_its_measurements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_transport_has_an_overlap_tax),
         cmocka_unit_test_setup_teardown(test_gpus_load, setup, teardown),
         cmocka_unit_test_setup_teardown(test_links_load, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clusters_load, setup, teardown),
