@@ -212,18 +212,6 @@ static double step_tokens(const gl_workload *w)
            w->model.sequence;
 }
 
-static double peak_flop_per_s(const gl_workload *w, const gl_gpu *gpu)
-{
-    if (gpu == NULL)
-        return (double)NAN;
-    if (w->precision.compute == GL_FP8 && gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
-        return gpu->fp8_flop_per_s.value;
-    if (w->precision.compute == GL_FP32)
-        return gpu->fp32_flop_per_s.value;
-    return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
-                                                         : gpu->fp16_flop_per_s.value;
-}
-
 /* A time or an MFU that the user measured on one GPU replaces the operator model's: the blocks keep
  * their proportions. */
 static void apply_stated_compute(planner *p)
@@ -234,7 +222,7 @@ static void apply_stated_compute(planner *p)
     if (w->compute.mfu_frac > 0 && c->known) {
         double tokens_per_gpu = step_tokens(w) / (double)gl_workload_ranks(w);
         stated = c->model_flop_per_token * tokens_per_gpu /
-                 (peak_flop_per_s(w, p->cluster->gpu) * w->compute.mfu_frac);
+                 (gl_peak_flop_per_s(p->cluster->gpu, w->precision.compute) * w->compute.mfu_frac);
     }
     if (!(stated > 0))
         return;
@@ -331,7 +319,7 @@ static void fill_step_times(planner *p, const gl_schedule *s)
         step->tokens_per_s = tokens / s->time_s;
         step->tokens_per_s_per_gpu = step->tokens_per_s / ranks;
         step->mfu_frac = p->plan->compute.model_flop_per_token * step->tokens_per_s_per_gpu /
-                         peak_flop_per_s(w, p->cluster->gpu);
+                         gl_peak_flop_per_s(p->cluster->gpu, w->precision.compute);
     }
 }
 
