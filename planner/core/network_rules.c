@@ -25,7 +25,6 @@
 /* Sigma of the rules themselves where no measurement stands behind them (assumed). */
 static const double RULE_ERROR_FRAC = 0.15;
 static const double TREE_BANDWIDTH = 0.92;
-static const double P90_OF_SIGMA = 1.2816;
 
 typedef struct path {
     const gl_link *link;
@@ -45,12 +44,6 @@ static const gl_figure *efficiency_for(const gl_link *link, gl_collective collec
     return special != NULL && special->kind != GL_FIGURE_ABSENT ? special : &link->efficiency;
 }
 
-/* One-sigma relative error of a figure whose range is P10 to P90. */
-static double relative_sigma(const gl_figure *f)
-{
-    return f->value > 0 ? (f->high - f->low) / 2 / P90_OF_SIGMA / f->value : 0;
-}
-
 static path path_of(const gl_link *link, gl_collective collective)
 {
     const gl_figure *efficiency = efficiency_for(link, collective);
@@ -58,7 +51,7 @@ static path path_of(const gl_link *link, gl_collective collective)
     return (path){
         .link = link,
         .bw_bytes_per_s = link->bw_bytes_per_s.value * efficiency->value,
-        .error_frac = relative_sigma(efficiency),
+        .error_frac = gl_figure_sigma(efficiency),
         .half_bytes = half->kind != GL_FIGURE_ABSENT ? half->value : 0,
         .base_s = link->base_latency_s.value,
         .step_s = link->step_latency_s.value,
@@ -265,7 +258,7 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, dou
     choose(&c, &t);
     if (strcmp(t.algorithm, "nvls") == 0)
         t.error_frac =
-            hypot(fmax(relative_sigma(&c.intra.link->switch_efficiency), c.inter.error_frac),
+            hypot(fmax(gl_figure_sigma(&c.intra.link->switch_efficiency), c.inter.error_frac),
                   RULE_ERROR_FRAC);
     t.source = gl_arena_printf(
         arena, "data/links/%s%s%s", c.intra.link != NULL ? c.intra.link->name : c.inter.link->name,
