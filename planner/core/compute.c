@@ -17,7 +17,6 @@ static const double ATTENTION_BACKWARD = 2.5;
 /* Sigma of the operator model beside the catalogue's ranges of efficiencies (assumed). */
 static const double MODEL_ERROR_FRAC = 0.05;
 static const double STATED_ERROR_FRAC = 0.02;
-static const double P90_OF_SIGMA = 1.2816;
 
 typedef struct builder {
     const gl_workload *workload;
@@ -383,8 +382,7 @@ static double catalogue_error(const builder *b)
             part_s[f] += o->efficiency == figures[f] ? s : 0;
     }
     for (int f = 0; f < FIGURES && sum_s > 0; f++) {
-        double sigma = (figures[f]->high - figures[f]->low) / 2 / P90_OF_SIGMA / figures[f]->value;
-        error = hypot(error, part_s[f] / sum_s * sigma);
+        error = hypot(error, part_s[f] / sum_s * gl_figure_sigma(figures[f]));
     }
     return error;
 }

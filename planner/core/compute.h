@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Compute time by operator: GEMMs with their shapes after TP, attention, everything else by bytes
- * over memory bandwidth. Formulas with sources in docs/models.md.
+ * over memory bandwidth. Formulas with sources in docs/models/compute.md.
  */
 #ifndef GL_CORE_COMPUTE_H
 #define GL_CORE_COMPUTE_H
