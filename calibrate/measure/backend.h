@@ -2,9 +2,9 @@
 /*
  * What measures: one small interface, behind it NCCL on GPUs or MPI between host buffers.
  *
- * A measurement runs in one or several processes, and every process makes the same calls in the same
- * order. Measured times are given to all processes, so all of them decide alike; what depends on the
- * clock is the leader's (agree). Only the leader writes to a store and to the terminal.
+ * A measurement runs in one or several processes, and every process makes the same calls in the
+ * same order. Measured times are given to all processes, so all of them decide alike; what depends
+ * on the clock is the leader's (agree). Only the leader writes to a store and to the terminal.
  *
  * Ranks are measuring ranks: GPUs under NCCL, processes under MPI.
  */
@@ -33,22 +33,29 @@ typedef struct gl_machine_text {
 typedef struct gl_backend_vtable {
     const char *name; /* "mpi", "nccl": also run.backend */
 
-    /* Fills what the backend knows of run: backend, gpu, driver, CUDA and NCCL versions, host. */
+    /* Fills what the backend knows of run: backend, gpu, driver, CUDA and NCCL versions, host; in
+     * parameters what else belongs to the measurement ("Open MPI 4.1.4"). */
     void (*describe)(gl_backend *backend, gl_arena *arena, gl_run *run);
+
+    /* The texts of the machine, called once on the leader; NULL = has none. */
+    void (*texts)(gl_backend *backend, gl_arena *arena, const gl_machine_text **texts,
+                  size_t *count);
 
     /* Largest message that fits in memory for a collective, in nccl-tests' meaning of size. */
     double (*max_size_bytes)(gl_backend *backend, gl_collective collective,
                              const gl_placement *placement);
 
-    /* Forms the groups and gets buffers for messages up to `max_size_bytes`. One grouping at a time:
-     * leave ends it. Not supported (a type, a collective): GL_ERROR_USAGE with the reason. */
+    /* Forms the groups and gets buffers for messages up to `max_size_bytes`. One grouping at a
+     * time: leave ends it. Not supported (a type, a collective): GL_ERROR_USAGE with the reason.
+     * Fails in all processes or in none. */
     bool (*join)(gl_backend *backend, const gl_grouping *grouping, gl_collective collective,
                  gl_dtype dtype, double max_size_bytes, gl_error *err);
     void (*leave)(gl_backend *backend);
 
     /*
-     * Runs `warmup` + `iterations` calls. times_s[i] is what iteration i took on the slowest rank of
-     * the slowest group; equal in all processes.
+     * Runs `warmup` + `iterations` calls. times_s[i] is what iteration i took on the slowest rank
+     * of the slowest group; equal in all processes. After a failure here and in verify only abort
+     * and close may follow.
      */
     bool (*measure)(gl_backend *backend, double size_bytes, bool in_place, int warmup,
                     int iterations, double *times_s, gl_error *err);
@@ -64,7 +71,8 @@ typedef struct gl_backend_vtable {
     /* The leader's value, in all processes. */
     double (*agree)(gl_backend *backend, double value);
 
-    /* Ends all processes of the measurement with a status: after a failure that others cannot see. */
+    /* Ends all processes of the measurement with a status: after a failure that others cannot see.
+     */
     void (*abort)(gl_backend *backend, int status);
 
     void (*close)(gl_backend *backend);
@@ -73,9 +81,10 @@ typedef struct gl_backend_vtable {
 /* Backends start with this. */
 struct gl_backend {
     const gl_backend_vtable *vtable;
-    int ranks;              /* measuring ranks in all */
+    int ranks;               /* measuring ranks in all */
     const int *node_of_rank; /* node of each, counted from 0 */
-    bool leader;            /* does this process write? */
+    bool leader;             /* does this process write? */
+    const gl_dtype *dtypes;  /* that it can move, the default first; GL_DTYPE_NONE ends the list */
     const char *const *warnings; /* NULL-terminated: NVLink is there but not used, … */
 };
 
