@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/measure/nccl/capture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char quiet_subsystems[] = "INIT,GRAPH,P2P,SHM,NET,ENV";
+static const char all_subsystems[] = "INIT,GRAPH,P2P,SHM,NET,ENV,TUNING";
+
+enum { TEXT_MAX = 64 << 20 }; /* what a run prints is far below; a guard against a loop */
+
+struct gl_capture {
+    char folder[256]; /* "" when the user's own settings stand */
+    char file[512];   /* that NCCL writes now; "" when nothing is captured */
+    int generation;
+    long offset; /* read so far of the file */
+    char *text;
+    size_t length, capacity;
+    void (*reset)(void);
+};
+
+/* ---- the file ---- */
+
+static void next_file(gl_capture *capture)
+{
+    snprintf(capture->file, sizeof capture->file, "%s/nccl.%d", capture->folder,
+             capture->generation++);
+    capture->offset = 0;
+    setenv("NCCL_DEBUG_FILE", capture->file, 1);
+}
+
+static bool make_folder(gl_capture *capture)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(capture->folder, sizeof capture->folder, "%.200s/gpulink-XXXXXX",
+             parent != NULL && parent[0] == '/' ? parent : "/tmp");
+    if (mkdtemp(capture->folder) != NULL)
+        return true;
+    capture->folder[0] = '\0';
+    return false;
+}
+
+/* The user's NCCL_DEBUG_FILE, with %h and %p filled in as NCCL does. */
+static void users_file(gl_capture *capture, const char *pattern)
+{
+    char host[256] = "";
+    size_t used = 0, size = sizeof capture->file;
+    gethostname(host, sizeof host - 1);
+    host[strcspn(host, ".")] = '\0';
+    for (const char *c = pattern; *c != '\0' && used + 1 < size; c++) {
+        int written = 1;
+        if (*c == '%' && c[1] == 'h')
+            written = snprintf(capture->file + used, size - used, "%s", host);
+        else if (*c == '%' && c[1] == 'p')
+            written = snprintf(capture->file + used, size - used, "%ld", (long)getpid());
+        else
+            capture->file[used] = *c;
+        if (*c == '%' && (c[1] == 'h' || c[1] == 'p'))
+            c++;
+        used += (size_t)written;
+    }
+    capture->file[used < size ? used : size - 1] = '\0';
+}
+
+static bool user_decides(gl_capture *capture)
+{
+    const char *level = getenv("NCCL_DEBUG"), *file = getenv("NCCL_DEBUG_FILE");
+    if (level == NULL && file == NULL && getenv("NCCL_DEBUG_SUBSYS") == NULL)
+        return false;
+    if (level != NULL && file != NULL && file[0] != '\0')
+        users_file(capture, file);
+    return true;
+}
+
+gl_capture *gl_capture_begin(void (*reset)(void))
+{
+    gl_capture *capture = calloc(1, sizeof *capture);
+    if (capture == NULL)
+        return NULL;
+    if (user_decides(capture) || !make_folder(capture))
+        return capture;
+    capture->reset = reset;
+    setenv("NCCL_DEBUG", "INFO", 1);
+    setenv("NCCL_DEBUG_SUBSYS", quiet_subsystems, 1);
+    next_file(capture);
+    return capture;
+}
+
+void gl_capture_end(gl_capture *capture)
+{
+    if (capture == NULL)
+        return;
+    if (capture->folder[0] != '\0') {
+        unlink(capture->file);
+        rmdir(capture->folder);
+        unsetenv("NCCL_DEBUG_FILE");
+    }
+    free(capture->text);
+    free(capture);
+}
+
+bool gl_capture_works(const gl_capture *capture)
+{
+    return capture != NULL && capture->file[0] != '\0';
+}
+
+/* ---- the text ---- */
+
+static bool reserve(gl_capture *capture, size_t more)
+{
+    size_t needed = capture->length + more + 1;
+    if (needed <= capture->capacity)
+        return true;
+    if (needed > TEXT_MAX)
+        return false;
+    size_t capacity = capture->capacity * 2 > needed ? capture->capacity * 2 : needed;
+    char *text = realloc(capture->text, capacity);
+    if (text == NULL)
+        return false;
+    capture->text = text;
+    capture->capacity = capacity;
+    return true;
+}
+
+static void drain(gl_capture *capture)
+{
+    FILE *file = gl_capture_works(capture) ? fopen(capture->file, "r") : NULL;
+    if (file == NULL)
+        return;
+    size_t got = 1;
+    if (fseek(file, capture->offset, SEEK_SET) != 0)
+        got = 0;
+    while (got > 0 && reserve(capture, 65536)) {
+        got = fread(capture->text + capture->length, 1, 65536, file);
+        capture->length += got;
+        capture->offset += (long)got;
+    }
+    fclose(file);
+}
+
+void gl_capture_mark(gl_capture *capture)
+{
+    if (capture == NULL)
+        return;
+    drain(capture);
+    capture->length = 0;
+}
+
+const char *gl_capture_text(gl_capture *capture)
+{
+    if (capture == NULL)
+        return "";
+    drain(capture);
+    if (!reserve(capture, 0))
+        return "";
+    capture->text[capture->length] = '\0';
+    return capture->text;
+}
+
+/* NCCL opens the named file anew, from its start, when it next prints: hence a new name. */
+void gl_capture_calls(gl_capture *capture, bool on)
+{
+    if (capture == NULL || capture->reset == NULL)
+        return;
+    drain(capture);
+    unlink(capture->file);
+    setenv("NCCL_DEBUG_SUBSYS", on ? all_subsystems : quiet_subsystems, 1);
+    next_file(capture);
+    capture->reset();
+}
