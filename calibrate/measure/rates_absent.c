@@ -6,8 +6,8 @@ bool gl_rates_available(gl_backend *backend, gl_error *err)
 {
     (void)backend;
     return gl_fail(err, GL_ERROR_DEVICE,
-                   "--compute and --overlap measure GPUs, and this program was built without CUDA "
-                   "and NCCL: install both and build again");
+                   "--compute and --overlap measure GPUs, and this program was built without CUDA, "
+                   "NCCL and cuBLASLt: install them and build again");
 }
 
 bool gl_rates_measure_compute(gl_backend *backend, double budget_s, const gl_rates_sink *sink,

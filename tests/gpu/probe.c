@@ -86,17 +86,21 @@ static gl_grouping everybody(const gl_backend *b)
     return (gl_grouping){{b->ranks, nodes, fullest, 1}, zeros, 1};
 }
 
-static bool observe(gl_backend *b, double size)
+/* Says what carried a size, when that is not the same as before. */
+static void observe(gl_backend *b, double size, char *before, size_t room)
 {
     gl_arena *arena = gl_arena_create();
     gl_curve curve;
+    char now[200];
     memset(&curve, 0, sizeof curve);
+    curve.algorithm = curve.protocol = "";
     b->vtable->observe(b, size, arena, &curve);
-    if (b->leader)
-        printf("# at %.0f bytes: transport %s, nics %d, algorithm \"%s\", protocol \"%s\"\n", size,
-               gl_transport_name(curve.transport), curve.nics, curve.algorithm, curve.protocol);
+    snprintf(now, sizeof now, "transport %s, nics %d, algorithm \"%s\", protocol \"%s\"",
+             gl_transport_name(curve.transport), curve.nics, curve.algorithm, curve.protocol);
+    if (strcmp(now, before) != 0)
+        printf("# from %.0f bytes: %s\n", size, now);
+    snprintf(before, room, "%s", now);
     gl_arena_destroy(arena);
-    return true;
 }
 
 typedef struct range {
@@ -117,11 +121,13 @@ static bool curve(gl_backend *b, gl_collective op, gl_dtype dtype, range r, doub
         fail(&err);
         return err.status == GL_ERROR_USAGE; /* not supported: said, and on with the next */
     }
-    for (double size = r.min; size <= r.max; size *= r.factor)
+    char seen[200] = "";
+    for (double size = r.min; size <= r.max; size *= r.factor) {
         if (!row(b, op, dtype, size, r.iterations, wrong))
             return false;
-    observe(b, r.min);
-    observe(b, r.max);
+        if (b->leader)
+            observe(b, size, seen, sizeof seen);
+    }
     b->vtable->leave(b);
     return true;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The NCCL backend: opening, what it says of itself, joining groups, closing. */
-#include "calibrate/import/nccl_log.h"
 #include "calibrate/measure/nccl/gpu.h"
 #include "calibrate/measure/nccl/machine.h"
 #include "calibrate/measure/nccl/nvml.h"
@@ -345,6 +344,7 @@ static void close_backend(gl_backend *backend)
     gl_capture_end(self->capture);
     gl_watchdog_stop(self->dog);
     gl_launch_end(&self->launch);
+    gl_arena_destroy(self->log_arena);
     gl_arena_destroy(self->arena);
     free(self);
 }
@@ -378,6 +378,7 @@ bool gl_backend_nccl_open(gl_backend **backend, gl_error *err)
     if (self == NULL)
         return gl_fail(err, GL_ERROR_SYSTEM, "out of memory");
     self->arena = gl_arena_create();
+    gl_gpu_forget_log(self);
     self->base.vtable = &vtable;
     self->base.warnings = self->warnings;
     self->base.dtypes = known_dtypes(self);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRING_OF(x) #x
+#define STRING_OF(x)   #x
 #define NAME_OF(major) "libcublasLt.so." STRING_OF(major)
 
 struct gl_blas {
@@ -49,13 +49,14 @@ static bool find_all(gl_blas *b)
            find(b, "cublasLtMatmul", &b->matmul);
 }
 
-/* By its plain name (the loader looks where this program was told to), then where the build saw it. */
+/* By its plain name (the loader looks where this program was told to), then where the build saw it.
+ */
 static void *load(void)
 {
     void *library = dlopen(NAME_OF(CUBLAS_VER_MAJOR), RTLD_NOW | RTLD_LOCAL);
-    return library != NULL ? library
-                           : dlopen(GL_CUDA_LIBRARY_DIR "/" NAME_OF(CUBLAS_VER_MAJOR),
-                                    RTLD_NOW | RTLD_LOCAL);
+    return library != NULL
+               ? library
+               : dlopen(GL_CUDA_LIBRARY_DIR "/" NAME_OF(CUBLAS_VER_MAJOR), RTLD_NOW | RTLD_LOCAL);
 }
 
 bool gl_blas_open(gl_blas **blas, gl_error *err)

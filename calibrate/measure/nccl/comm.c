@@ -125,6 +125,7 @@ bool gl_gpu_form_groups(gl_nccl *self, const gl_grouping *grouping, gl_error *er
     gl_watchdog_arm(self->dog, "ncclCommSplit", 120);
     destroy_groups(self);
     gl_capture_mark(self->capture);
+    gl_gpu_forget_log(self);
     gl_launch_barrier(&self->launch);
     bool done = split(self, grouping, err);
     gl_watchdog_disarm(self->dog);

@@ -3,13 +3,13 @@
  * --compute: GEMMs, memory copies and kernel launches of one GPU.
  *
  * Calls run back to back between events, in batches of at least a millisecond: a batch's mean is a
- * sample, the median of the samples the time. A GPU that is busy all the while runs at the clock that
- * its power allows, as in training.
+ * sample, the median of the samples the time. A GPU that is busy all the while runs at the clock
+ * that its power allows, as in training.
  */
 #include "calibrate/measure/nccl/lab.h"
-#include "calibrate/measure/rates.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { WARM_CALLS = 3, SAMPLES_MIN = 5, SAMPLES_MAX = 25, BATCH_MAX = 200 };
 
@@ -29,9 +29,9 @@ static bool call_once(task *t, gl_error *err)
     if (t->gemm != NULL)
         return gl_lab_gemm(lab, t->gemm, i, err);
     if (t->copy_bytes > 0)
-        GL_CUDA(lab->backend, cudaMemcpyAsync(lab->outputs + t->copy_bytes, lab->outputs,
-                                              t->copy_bytes, cudaMemcpyDeviceToDevice,
-                                              lab->stream));
+        GL_CUDA(lab->backend,
+                cudaMemcpyAsync(lab->outputs + t->copy_bytes, lab->outputs, t->copy_bytes,
+                                cudaMemcpyDeviceToDevice, lab->stream));
     else
         GL_CUDA(lab->backend, cudaMemsetAsync(lab->outputs, 0, 16, lab->stream));
     return true;
@@ -55,8 +55,7 @@ static bool elapsed(task *t, int from, int to, double *seconds, gl_error *err)
 {
     float ms = 0;
     GL_CUDA(t->lab->backend, cudaEventSynchronize(t->lab->events[to]));
-    GL_CUDA(t->lab->backend,
-            cudaEventElapsedTime(&ms, t->lab->events[from], t->lab->events[to]));
+    GL_CUDA(t->lab->backend, cudaEventElapsedTime(&ms, t->lab->events[from], t->lab->events[to]));
     *seconds = 1e-3 * (double)ms;
     return true;
 }
@@ -79,8 +78,8 @@ static bool take_samples(task *t, int samples, int batch, double *times, gl_erro
 static bool time_task(task *t, double budget_s, gl_compute_rate *rate, gl_error *err)
 {
     double times[SAMPLES_MAX], probe_s = 0;
-    if (!call_many(t, WARM_CALLS, err) || !record(t, 0, err) ||
-        !call_many(t, WARM_CALLS, err) || !record(t, 1, err) || !elapsed(t, 0, 1, &probe_s, err))
+    if (!call_many(t, WARM_CALLS, err) || !record(t, 0, err) || !call_many(t, WARM_CALLS, err) ||
+        !record(t, 1, err) || !elapsed(t, 0, 1, &probe_s, err))
         return false;
     double call_s = fmax(probe_s / WARM_CALLS, 1e-7);
     int batch = (int)fmin(fmax(ceil(sample_s / call_s), 1), BATCH_MAX);
@@ -115,8 +114,8 @@ static bool stopped(const gl_rates_sink *sink)
 static bool measure_gemm(gl_lab *lab, const gl_gemm_shape *shape, double budget_s,
                          const gl_rates_sink *sink, gl_error *err)
 {
-    gl_compute_rate rate = {.kind = "gemm", .dtype = shape->dtype, .m = shape->m, .n = shape->n,
-                            .k = shape->k};
+    gl_compute_rate rate = {
+        .kind = "gemm", .dtype = shape->dtype, .m = shape->m, .n = shape->n, .k = shape->k};
     gl_gemm gemm;
     gl_error none = {.status = GL_OK};
     if (!gl_lab_has(lab, shape->dtype) || !gl_lab_fits(lab, shape) || known(sink, &rate) ||

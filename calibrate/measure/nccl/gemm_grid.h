@@ -46,6 +46,7 @@ typedef struct gl_overlap_case {
     gl_gemm_shape gemm;
     gl_collective collective;
     double size_bytes, share;
+    size_t share_index;
 } gl_overlap_case;
 bool gl_overlap_grid(size_t i, gl_overlap_case *c);
 

@@ -3,6 +3,7 @@
 #ifndef GL_MEASURE_NCCL_GPU_H
 #define GL_MEASURE_NCCL_GPU_H
 
+#include "calibrate/import/nccl_log.h"
 #include "calibrate/measure/backend.h"
 #include "calibrate/measure/nccl/capture.h"
 #include "calibrate/measure/nccl/launch.h"
@@ -45,6 +46,11 @@ typedef struct gl_nccl {
     gl_dtype dtype;
     size_t buffer_bytes; /* of each buffer that is allocated */
     size_t walk_bytes;   /* of them, what this curve walks through */
+
+    /* What NCCL said: of the present communicators, and of the last verified size. */
+    gl_arena *log_arena;
+    gl_nccl_log *log;
+    const char *algorithm, *protocol;
 } gl_nccl;
 
 /*
@@ -102,9 +108,15 @@ bool gl_gpu_call_once(gl_nccl *self, double size_bytes, bool in_place, gl_error 
 bool gl_gpu_measure(gl_backend *backend, double size_bytes, bool in_place, int warmup,
                     int iterations, double *times_s, gl_error *err);
 
+bool gl_gpu_wait_event(gl_nccl *self, const gl_gpu *gpu, cudaEvent_t event, gl_error *err);
+
 /* verify.c, observe.c */
 bool gl_gpu_verify(gl_backend *backend, double size_bytes, bool in_place, double *wrong,
                    gl_error *err);
+/* One call with NCCL's line for each call switched on, which all processes then know. Observing
+ * itself waits for nobody: only the leader may ask. */
+bool gl_gpu_call_and_listen(gl_nccl *self, double size_bytes, bool in_place, gl_error *err);
+void gl_gpu_forget_log(gl_nccl *self); /* at new communicators */
 void gl_gpu_observe(gl_backend *backend, double size_bytes, gl_arena *arena, gl_curve *curve);
 
 /* Limit on waiting for one call of this size: a minute, more for messages that a slow network

@@ -5,6 +5,7 @@
 
 #include "calibrate/measure/nccl/blas.h"
 #include "calibrate/measure/nccl/gpu.h"
+#include "calibrate/measure/rates.h"
 
 enum { GL_LAB_EVENTS = 64 };
 
@@ -38,10 +39,9 @@ bool gl_lab_gemm(gl_lab *lab, const gl_gemm *gemm, size_t i, gl_error *err);
 bool gl_lab_has(const gl_lab *lab, gl_dtype dtype);
 
 /* compute.c: kinds of gl_compute_rate. */
-bool gl_lab_measure_gemms(gl_lab *lab, double budget_s, const struct gl_rates_sink *sink,
-                          gl_error *err);
-bool gl_lab_measure_memory(gl_lab *lab, const struct gl_rates_sink *sink, gl_error *err);
-bool gl_lab_measure_launch(gl_lab *lab, const struct gl_rates_sink *sink, gl_error *err);
+bool gl_lab_measure_gemms(gl_lab *lab, double budget_s, const gl_rates_sink *sink, gl_error *err);
+bool gl_lab_measure_memory(gl_lab *lab, const gl_rates_sink *sink, gl_error *err);
+bool gl_lab_measure_launch(gl_lab *lab, const gl_rates_sink *sink, gl_error *err);
 
 double gl_lab_now_s(void);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What carried the messages: from NCCL's own words about the present communicators. */
-#include "calibrate/import/nccl_log.h"
 #include "calibrate/measure/nccl/gpu.h"
 
 #include <stdio.h>
@@ -54,31 +53,55 @@ static void parse_line(gl_nccl_log *log, gl_arena *arena, const char *line)
     gl_nccl_log_line(log, arena, name, text);
 }
 
-static void parse(gl_nccl_log *log, gl_arena *arena, char *lines)
+static void parse(gl_nccl_log *log, gl_arena *arena, const char *lines)
 {
-    gl_nccl_log_begin(log);
-    for (char *line = lines; *line != '\0';) {
+    char text[2048];
+    for (const char *line = lines; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        bool more = line[length] == '\n';
-        line[length] = '\0';
-        parse_line(log, arena, line);
-        line += length + (more ? 1 : 0);
+        snprintf(text, sizeof text, "%.*s", (int)(length < sizeof text ? length : 0), line);
+        parse_line(log, arena, text);
+        line += length + (line[length] == '\n');
     }
 }
 
-/* What NCCL says while one call of this size runs; NULL on failure. */
-static const char *listen_to_call(gl_nccl *self, double size_bytes)
+void gl_gpu_forget_log(gl_nccl *self)
 {
-    gl_error ignored;
-    size_t before = strlen(gl_capture_text(self->capture));
+    gl_arena_destroy(self->log_arena);
+    self->log_arena = gl_arena_create();
+    self->log = GL_ARENA_NEW(self->log_arena, gl_nccl_log, 1);
+    gl_nccl_log_begin(self->log);
+    self->algorithm = self->protocol = "";
+}
+
+/* What came since the last time: start and channels add to what is known of the communicators; the
+ * lines of calls are all of one call. */
+static void learn(gl_nccl *self)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_nccl_log *call = GL_ARENA_NEW(arena, gl_nccl_log, 1);
+    char *lines = gather(self, gl_capture_text(self->capture));
+    gl_capture_mark(self->capture);
+    parse(self->log, self->log_arena, lines);
+    gl_nccl_log_begin(call);
+    parse(call, arena, lines);
+    free(lines);
+    self->algorithm = gl_nccl_log_algorithm(call, self->collective); /* static texts */
+    self->protocol = gl_nccl_log_protocol(call, self->collective);
+    gl_arena_destroy(arena);
+}
+
+/* alltoall and sendrecv are NCCL's point-to-point calls, which choose no algorithm. */
+bool gl_gpu_call_and_listen(gl_nccl *self, double size_bytes, bool in_place, gl_error *err)
+{
     bool chooses = self->collective != GL_ALLTOALL && self->collective != GL_SENDRECV;
-    if (!chooses || self->aborted)
-        return "";
-    gl_capture_calls(self->capture, true);
-    bool done = gl_gpu_call_once(self, size_bytes, false, &ignored);
-    gl_capture_calls(self->capture, false);
-    const char *text = gl_capture_text(self->capture);
-    return done && strlen(text) >= before ? text + before : "";
+    if (chooses)
+        gl_capture_calls(self->capture, true);
+    bool done = gl_gpu_call_once(self, size_bytes, in_place, err);
+    if (chooses)
+        gl_capture_calls(self->capture, false);
+    if (done)
+        learn(self);
+    return done;
 }
 
 static const char *reason_in_environment(const gl_nccl *self)
@@ -106,17 +129,11 @@ static void warn_of_unused_nvlink(gl_nccl *self, gl_transport transport)
 void gl_gpu_observe(gl_backend *backend, double size_bytes, gl_arena *arena, gl_curve *curve)
 {
     gl_nccl *self = (gl_nccl *)backend;
-    gl_nccl_log *log = GL_ARENA_NEW(self->arena, gl_nccl_log, 2);
     const char *why = "";
-    char *call = gather(self, listen_to_call(self, size_bytes));
-    char *all = gather(self, gl_capture_text(self->capture));
-    parse(&log[0], self->arena, all);
-    parse(&log[1], self->arena, call);
-    free(all);
-    free(call);
-    curve->transport = gl_nccl_log_transport(&log[0], self->placement.nodes, &why);
-    curve->nics = gl_nccl_log_nics(&log[0]);
-    curve->algorithm = gl_arena_strdup(arena, gl_nccl_log_algorithm(&log[1], self->collective));
-    curve->protocol = gl_arena_strdup(arena, gl_nccl_log_protocol(&log[1], self->collective));
+    (void)size_bytes; /* of the last verified size, which is the one that is asked for */
+    curve->transport = gl_nccl_log_transport(self->log, self->placement.nodes, &why);
+    curve->nics = gl_nccl_log_nics(self->log);
+    curve->algorithm = gl_arena_strdup(arena, self->algorithm);
+    curve->protocol = gl_arena_strdup(arena, self->protocol);
     warn_of_unused_nvlink(self, curve->transport);
 }

@@ -67,7 +67,7 @@ static bool check_communicator(gl_nccl *self, const gl_gpu *gpu, gl_error *err)
     return true;
 }
 
-static bool wait_on(gl_nccl *self, const gl_gpu *gpu, cudaEvent_t event, gl_error *err)
+bool gl_gpu_wait_event(gl_nccl *self, const gl_gpu *gpu, cudaEvent_t event, gl_error *err)
 {
     const struct timespec nap = {.tv_nsec = 20000};
     for (unsigned polls = 1;; polls++) {
@@ -90,7 +90,7 @@ bool gl_gpu_wait(gl_nccl *self, size_t event, gl_error *err)
 {
     for (int i = 0; i < self->gpu_count; i++)
         if (self->gpus[i].group != NULL &&
-            !wait_on(self, &self->gpus[i], self->gpus[i].events[event], err))
+            !gl_gpu_wait_event(self, &self->gpus[i], self->gpus[i].events[event], err))
             return false;
     return true;
 }

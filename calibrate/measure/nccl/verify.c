@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One call with known data, compared on the host: every element of a small result, stretches of a
- * large one (gl_pattern_stretch). */
+ * large one (gl_pattern_stretch). The same call tells which algorithm NCCL takes. */
 #include "calibrate/measure/nccl/gpu.h"
 #include "calibrate/measure/nccl/pattern.h"
 
@@ -73,7 +73,7 @@ bool gl_gpu_verify(gl_backend *backend, double size_bytes, bool in_place, double
         return gl_fail(err, GL_ERROR_INTERNAL, "%.0f bytes do not fit in buffers of %zu",
                        size_bytes, self->buffer_bytes);
     if (!prepare_all(self, &layout, in_place, err) ||
-        !gl_gpu_call_once(self, size_bytes, in_place, err) ||
+        !gl_gpu_call_and_listen(self, size_bytes, in_place, err) ||
         !compare_all(self, &layout, in_place, &found, err))
         return false;
     gl_launch_sum(&self->launch, &found, 1);
