@@ -19,10 +19,10 @@ typedef struct gl_sampler_point {
 } gl_sampler_point;
 
 /*
- * Sizes: first every octave from the smallest to the largest, upwards, then the middle (in
- * logarithms) of intervals beside points whose time is off the line between their neighbours
- * (leave-one-out, in the logarithms of both) by more than the precision and what the three medians
- * are uncertain by. That finds where algorithms and protocols change.
+ * Sizes: first the octaves from the smallest to the largest, then the middle (in logarithms) of
+ * intervals beside points whose time is off the line between their neighbours (leave-one-out, in
+ * the logarithms of both) by more than the precision and what the three medians are uncertain by.
+ * That finds where algorithms and protocols change.
  */
 typedef struct gl_sampler {
     double min_bytes, max_bytes, unit_bytes, precision;
@@ -39,7 +39,8 @@ void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, d
 /* Takes what was measured, now or in an earlier session. A size that is known is replaced. */
 void gl_sampler_add(gl_sampler *sampler, double size_bytes, double time_s, double half_width);
 
-/* The next octave up to `affordable_bytes` that was not measured; false when there is none. */
+/* The next octave up to `affordable_bytes` that was not measured; false when there is none. Every
+ * fourth comes first: a session that is cut off, or too short, has covered the whole range. */
 bool gl_sampler_next_octave(const gl_sampler *sampler, double affordable_bytes, double *size_bytes);
 
 /* Octaves up to `affordable_bytes` that are still to be measured, this one included. */

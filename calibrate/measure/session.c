@@ -49,6 +49,7 @@ typedef struct visit {
     double end_s;   /* of its share */
     double extra_s; /* what a call costs beyond its time: barriers, other programs */
     double last_busbw;
+    bool failed; /* the last point could not be stored: s->err says why */
 } visit;
 
 static double now(const session *s)
@@ -78,15 +79,19 @@ static void warn(session *s, const char *line)
         gl_arena_printf(s->arena, "%s%s%s", r->warnings, r->warnings[0] ? "\n" : "", line);
 }
 
-/* Did the leader's step go well? In the others, a failure has no message: the leader tells. */
+/* After a failure of the leader: in the others it has no message, for the leader tells. */
+static bool stop_with(session *s, gl_status status)
+{
+    if (!leads(s))
+        gl_fail(s->err, status, "%s", "");
+    return false;
+}
+
+/* Did the leader's step go well? */
 static bool all_well(session *s, bool ok)
 {
-    int status = (int)agree(s, ok ? GL_OK : s->err->status);
-    if (status == GL_OK)
-        return true;
-    if (!leads(s))
-        gl_fail(s->err, (gl_status)status, "%s", "");
-    return false;
+    gl_status status = (gl_status)agree(s, ok ? GL_OK : s->err->status);
+    return status == GL_OK || stop_with(s, status);
 }
 
 /* A backend that failed may have left others in a call. */
@@ -227,7 +232,8 @@ static bool measure_point(session *s, visit *v, double size, double share_s)
     v->extra_s = fmax(pacer.call_s - pacer.median_s, 0);
     bool stored = !leads(s) || store_point(s, v, &pacer, size, wrong);
     s->point_wall_s += now(s) - start;
-    return all_well(s, stored);
+    v->failed = !stored;
+    return true;
 }
 
 /* ---- one curve ---- */
@@ -243,7 +249,7 @@ static double choose_size(const session *s, const visit *v, double *share_s)
         gl_sampler_affordable(&v->sampler, (left_s - around_s(s)) / CALLS_OF_A_POINT - v->extra_s);
     if (gl_sampler_next_octave(&v->sampler, affordable, &size)) {
         int octaves = gl_sampler_octaves_left(&v->sampler, affordable);
-        *share_s = fmax(OCTAVE_SHARE * left_s / octaves - around_s(s), 0);
+        *share_s = fmax(OCTAVE_SHARE * left_s / octaves - around_s(s), around_s(s));
         return size;
     }
     if (!gl_sampler_next_between(&v->sampler, affordable, &size))
@@ -269,10 +275,12 @@ static bool measure_curve(session *s, visit *v)
 {
     v->end_s = now(s) + (s->end_s - now(s)) / s->visits_left;
     for (;;) {
-        double share_s = 0, size = leads(s) ? choose_size(s, v, &share_s) : 0;
-        size = agree(s, size);
-        if (size <= 0)
+        double share_s = 0, size = leads(s) && !v->failed ? choose_size(s, v, &share_s) : 0;
+        size = agree(s, v->failed ? -(double)s->err->status : size);
+        if (size == 0)
             return true;
+        if (size < 0)
+            return stop_with(s, (gl_status)-size);
         tell(s, v, size);
         if (!measure_point(s, v, size, share_s))
             return false;
