@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/* memfd_create: a file in memory, so that nothing is left behind however the process ends. */
+#define _GNU_SOURCE
 #include "calibrate/measure/nccl/capture.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static const char quiet_subsystems[] = "INIT,GRAPH,P2P,SHM,NET,ENV";
@@ -12,10 +16,10 @@ static const char all_subsystems[] = "INIT,GRAPH,P2P,SHM,NET,ENV,TUNING";
 enum { TEXT_MAX = 64 << 20 }; /* what a run prints is far below; a guard against a loop */
 
 struct gl_capture {
-    char folder[256]; /* "" when the user's own settings stand */
-    char file[512];   /* that NCCL writes now; "" when nothing is captured */
-    int generation;
-    long offset; /* read so far of the file */
+    bool ours;      /* the file is ours; otherwise the user's own settings stand */
+    char file[512]; /* that NCCL writes; "" when nothing is captured */
+    int fd;         /* to read it by; −1 not open */
+    off_t offset;   /* read so far */
     char *text;
     size_t length, capacity;
     void (*reset)(void);
@@ -23,23 +27,14 @@ struct gl_capture {
 
 /* ---- the file ---- */
 
-static void next_file(gl_capture *capture)
+/* NCCL opens a file by name: that of an open descriptor is good enough. */
+static bool make_file(gl_capture *capture)
 {
-    snprintf(capture->file, sizeof capture->file, "%s/nccl.%d", capture->folder,
-             capture->generation++);
-    capture->offset = 0;
-    setenv("NCCL_DEBUG_FILE", capture->file, 1);
-}
-
-static bool make_folder(gl_capture *capture)
-{
-    const char *parent = getenv("TMPDIR");
-    snprintf(capture->folder, sizeof capture->folder, "%.200s/gpulink-XXXXXX",
-             parent != NULL && parent[0] == '/' ? parent : "/tmp");
-    if (mkdtemp(capture->folder) != NULL)
-        return true;
-    capture->folder[0] = '\0';
-    return false;
+    capture->fd = memfd_create("gpulink-nccl", MFD_CLOEXEC);
+    if (capture->fd < 0)
+        return false;
+    snprintf(capture->file, sizeof capture->file, "/proc/self/fd/%d", capture->fd);
+    return true;
 }
 
 /* The user's NCCL_DEBUG_FILE, with %h and %p filled in as NCCL does. */
@@ -79,12 +74,14 @@ gl_capture *gl_capture_begin(void (*reset)(void))
     gl_capture *capture = calloc(1, sizeof *capture);
     if (capture == NULL)
         return NULL;
-    if (user_decides(capture) || !make_folder(capture))
+    capture->fd = -1;
+    if (user_decides(capture) || !make_file(capture))
         return capture;
+    capture->ours = true;
     capture->reset = reset;
     setenv("NCCL_DEBUG", "INFO", 1);
     setenv("NCCL_DEBUG_SUBSYS", quiet_subsystems, 1);
-    next_file(capture);
+    setenv("NCCL_DEBUG_FILE", capture->file, 1);
     return capture;
 }
 
@@ -92,11 +89,13 @@ void gl_capture_end(gl_capture *capture)
 {
     if (capture == NULL)
         return;
-    if (capture->folder[0] != '\0') {
-        unlink(capture->file);
-        rmdir(capture->folder);
+    if (capture->ours) {
         unsetenv("NCCL_DEBUG_FILE");
+        unsetenv("NCCL_DEBUG_SUBSYS");
+        unsetenv("NCCL_DEBUG");
     }
+    if (capture->fd >= 0)
+        close(capture->fd);
     free(capture->text);
     free(capture);
 }
@@ -126,18 +125,14 @@ static bool reserve(gl_capture *capture, size_t more)
 
 static void drain(gl_capture *capture)
 {
-    FILE *file = gl_capture_works(capture) ? fopen(capture->file, "r") : NULL;
-    if (file == NULL)
-        return;
-    size_t got = 1;
-    if (fseek(file, capture->offset, SEEK_SET) != 0)
-        got = 0;
+    if (capture->fd < 0 && gl_capture_works(capture))
+        capture->fd = open(capture->file, O_RDONLY | O_CLOEXEC);
+    ssize_t got = capture->fd >= 0 ? 1 : 0;
     while (got > 0 && reserve(capture, 65536)) {
-        got = fread(capture->text + capture->length, 1, 65536, file);
-        capture->length += got;
-        capture->offset += (long)got;
+        got = pread(capture->fd, capture->text + capture->length, 65536, capture->offset);
+        capture->length += got > 0 ? (size_t)got : 0;
+        capture->offset += got > 0 ? got : 0;
     }
-    fclose(file);
 }
 
 void gl_capture_mark(gl_capture *capture)
@@ -159,14 +154,15 @@ const char *gl_capture_text(gl_capture *capture)
     return capture->text;
 }
 
-/* NCCL opens the named file anew, from its start, when it next prints: hence a new name. */
+/* After a reset NCCL opens the file anew, empties it, and writes from its start when it next
+ * prints. */
 void gl_capture_calls(gl_capture *capture, bool on)
 {
     if (capture == NULL || capture->reset == NULL)
         return;
     drain(capture);
-    unlink(capture->file);
     setenv("NCCL_DEBUG_SUBSYS", on ? all_subsystems : quiet_subsystems, 1);
-    next_file(capture);
     capture->reset();
+    if (ftruncate(capture->fd, 0) == 0)
+        capture->offset = 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * NCCL's own debug output of this run, taken from a temporary file.
+ * NCCL's own debug output of this run, taken from a file in memory.
  *
  * While times are measured only what NCCL prints once (start, graph, channels) is on. The line for
  * each call (TUNING) would cost a small message a tenth of its time, so it is switched on for a
@@ -20,7 +20,7 @@ typedef struct gl_capture gl_capture;
 
 /* Sets the environment; before the first call of NCCL. `reset` is ncclResetDebugInit or NULL. */
 gl_capture *gl_capture_begin(void (*reset)(void));
-void gl_capture_end(gl_capture *capture); /* removes the files; NULL-safe */
+void gl_capture_end(gl_capture *capture); /* NULL-safe */
 
 /* Does any output come here? */
 bool gl_capture_works(const gl_capture *capture);
