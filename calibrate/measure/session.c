@@ -326,20 +326,31 @@ static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_co
     }
 }
 
+/* The largest size that the user asked for, whatever fits. */
+static double largest_wanted(const session *s, const visit *v)
+{
+    gl_sampler asked = v->sampler;
+    asked.max_bytes = s->options->max_bytes;
+    return gl_sampler_largest(&asked);
+}
+
 static void end_visit(session *s, visit *v)
 {
     char text[40];
     s->visits_left--;
     if (!leads(s))
         return;
-    s->result->curves += v->sampler.count > 0;
-    double reached = v->sampler.count > 0 ? v->sampler.points[v->sampler.count - 1].size_bytes : 0;
-    if (reached >= gl_sampler_largest(&v->sampler) || stopped(s))
+    size_t count = v->sampler.count;
+    double reached = count > 0 ? v->sampler.points[count - 1].size_bytes : 0;
+    s->result->curves += count > 0;
+    if (reached >= largest_wanted(s, v) || stopped(s))
         return;
     s->result->short_curves++;
-    warn(s, gl_arena_printf(s->arena, "%s: sizes above %s did not fit into the budget",
-                            curve_name(s, &v->curve),
-                            gl_format_quantity(reached, GL_BYTES, text, sizeof text)));
+    warn(s, gl_arena_printf(s->arena, "%s: sizes above %s %s", curve_name(s, &v->curve),
+                            gl_format_quantity(reached, GL_BYTES, text, sizeof text),
+                            reached >= gl_sampler_largest(&v->sampler)
+                                ? "do not fit (memory, or the counts of MPI)"
+                                : "did not fit into the budget"));
 }
 
 /* ---- a grouping and a collective ---- */
