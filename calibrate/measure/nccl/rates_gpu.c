@@ -21,7 +21,7 @@ static bool try_blas(const gl_nccl *self, gl_error *err)
 bool gl_rates_available(gl_backend *backend, gl_error *err)
 {
     if (strcmp(backend->vtable->name, "nccl") != 0)
-        return gl_fail(err, GL_ERROR_USAGE,
+        return gl_fail(err, GL_ERROR_DEVICE,
                        "--compute and --overlap measure GPUs: they go with --backend nccl");
     gl_nccl *self = (gl_nccl *)backend;
     return gl_gpu_all_agree(self, try_blas(self, err), "loading cuBLASLt", err);
