@@ -252,9 +252,11 @@ static double choose_size(const session *s, const visit *v, double *share_s)
         *share_s = fmax(OCTAVE_SHARE * left_s / octaves - around_s(s), around_s(s));
         return size;
     }
-    if (!gl_sampler_next_between(&v->sampler, affordable, &size))
+    /* Shares that get ever smaller would end in points that cost more to store than to measure. */
+    if (left_s < least_s(s) + around_s(s) ||
+        !gl_sampler_next_between(&v->sampler, affordable, &size))
         return 0;
-    *share_s = BETWEEN_SHARE * left_s;
+    *share_s = fmax(BETWEEN_SHARE * left_s, least_s(s));
     return size;
 }
 
