@@ -72,7 +72,8 @@ static const gl_option option_table[] = {
      offsetof(options, keep_host), 0, 0, 0, NULL},
     {"quiet", 'q', GL_OPTION_FLAG, NULL, "Print errors only.", offsetof(options, quiet), 0, 0, 0,
      NULL},
-    {"verbose", 'v', GL_OPTION_FLAG, NULL, "Print every warning of the run.",
+    {"verbose", 'v', GL_OPTION_FLAG, NULL,
+     "Print every warning of the run, and without a terminal a line for each curve.",
      offsetof(options, verbose), 0, 0, 0, NULL},
     {0}};
 
@@ -235,6 +236,16 @@ static void show_progress(void *context, const gl_session_progress *progress)
     gl_progress_show(progress);
 }
 
+/* Without a terminal, as under mpirun: a line for each curve. */
+static void log_progress(void *context, const gl_session_progress *progress)
+{
+    char text[200];
+    int *last = context;
+    if (*last != progress->curves_done)
+        fprintf(stderr, "%s\n", gl_progress_text(progress, text, sizeof text));
+    *last = progress->curves_done;
+}
+
 static bool load_curves(const char *path, int64_t run_id, gl_arena *arena, gl_table *table,
                         gl_error *err)
 {
@@ -344,6 +355,7 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     gl_session_result result;
     gl_error err = {0};
     bool shows = backend->leader && !o->quiet && isatty(STDERR_FILENO);
+    int last_curve = -1;
     char now[40];
     gl_calibrate_now(now, sizeof now);
     session->started_at = now;
@@ -351,7 +363,8 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     session->locality = backend->leader ? gl_facts_locality(arena) : NULL;
     session->clock_s = monotonic_s;
     session->stopped = stop_wanted;
-    session->progress = shows ? show_progress : NULL;
+    session->progress = shows ? show_progress : o->verbose ? log_progress : NULL;
+    session->progress_context = &last_curve;
     catch_signals();
     bool ok = gl_session_run(backend, session, arena, &result, &err);
     if (shows)

@@ -37,6 +37,7 @@ typedef struct session {
     double *times_s;
     double start_s, end_s; /* of the collectives */
     double point_wall_s;   /* spent on points in all, with what is around the measuring */
+    double extra_s;        /* see visit: the latest, for the first point of the next curve */
     int visits_left;       /* curves still to come, this one included */
     int visits;
 } session;
@@ -216,20 +217,29 @@ static double least_s(const session *s)
     return fmin(MEASURING_SHARE * around_s(s), LEAST_MAX_S);
 }
 
+/* What a call of the size will cost, as far as known. */
+static double expect_call(const session *s, const visit *v, double size)
+{
+    double time_s = gl_sampler_expect(&v->sampler, size);
+    if (!isnan(time_s))
+        return time_s + v->extra_s;
+    return s->extra_s > 0 ? s->extra_s : (double)NAN;
+}
+
 static bool measure_point(session *s, visit *v, double size, double share_s)
 {
     gl_pacer pacer;
     bool abandoned;
     double wrong, start = now(s);
     gl_pacer_begin(&pacer, s->times_s, s->options->precision, share_s, least_s(s),
-                   gl_sampler_expect(&v->sampler, size) + v->extra_s);
+                   expect_call(s, v, size));
     if (!measure_batches(s, v, size, &pacer, &abandoned))
         return false;
     if (abandoned)
         return true;
     if (!s->backend->vtable->verify(s->backend, size, v->curve.in_place, &wrong, s->err))
         return backend_failed(s);
-    v->extra_s = fmax(pacer.call_s - pacer.median_s, 0);
+    v->extra_s = s->extra_s = fmax(pacer.call_s - pacer.median_s, 0);
     bool stored = !leads(s) || store_point(s, v, &pacer, size, wrong);
     s->point_wall_s += now(s) - start;
     v->failed = !stored;
@@ -252,9 +262,11 @@ static double choose_size(const session *s, const visit *v, double *share_s)
         *share_s = fmax(OCTAVE_SHARE * left_s / octaves - around_s(s), around_s(s));
         return size;
     }
-    if (!gl_sampler_next_between(&v->sampler, affordable, &size))
+    /* Shares that get ever smaller would end in points that cost more to store than to measure. */
+    if (left_s < least_s(s) + around_s(s) ||
+        !gl_sampler_next_between(&v->sampler, affordable, &size))
         return 0;
-    *share_s = BETWEEN_SHARE * left_s;
+    *share_s = fmax(BETWEEN_SHARE * left_s, least_s(s));
     return size;
 }
 
@@ -346,6 +358,11 @@ static void end_visit(session *s, visit *v)
     if (reached >= largest_wanted(s, v) || stopped(s))
         return;
     s->result->short_curves++;
+    if (count == 0) {
+        warn(s, gl_arena_printf(s->arena, "%s: not measured, the budget was too short",
+                                curve_name(s, &v->curve)));
+        return;
+    }
     warn(s, gl_arena_printf(s->arena, "%s: sizes above %s %s", curve_name(s, &v->curve),
                             gl_format_quantity(reached, GL_BYTES, text, sizeof text),
                             reached >= gl_sampler_largest(&v->sampler)
