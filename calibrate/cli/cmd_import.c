@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct options {
     const char *db, *label, *gpu, *transport, *collective, *algorithm, *protocol;
@@ -47,16 +46,6 @@ static const gl_option option_table[] = {
     {"verbose", 'v', GL_OPTION_FLAG, NULL, "Print a line for each curve.",
      offsetof(options, verbose), 0, 0, 0, NULL},
     {0}};
-
-/* The time of recording; SOURCE_DATE_EPOCH makes a build of the same logs the same database. */
-static void now(char *text, size_t size)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t seconds = epoch != NULL ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
-    struct tm utc;
-    if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-        snprintf(text, size, "1970-01-01T00:00:00Z");
-}
 
 static bool find_name(const char *option, const char *text, const char *(*name_of)(int), int count,
                       int *found, gl_error *err)
@@ -267,7 +256,7 @@ static int run_import(int argc, char **argv)
     } else if (!resolve(&o, &said, &err)) {
         status = gl_calibrate_report(&gl_calibrate_import, &err);
     } else {
-        now(recorded_at, sizeof recorded_at);
+        gl_calibrate_now(recorded_at, sizeof recorded_at);
         said.recorded_at = recorded_at;
         status = import_files(&o, &said, &files);
     }

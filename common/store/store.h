@@ -59,7 +59,12 @@ void gl_store_rollback(gl_store *store);
 /* Writers; each sets the new row's id. Texts are copied. */
 bool gl_store_add_run(gl_store *store, const gl_run *run, int64_t *id, gl_error *err);
 bool gl_store_set_run_state(gl_store *store, int64_t id, gl_run_state state, gl_error *err);
+/* State and warnings together: the end of a measuring session. */
+bool gl_store_finish_run(gl_store *store, int64_t id, gl_run_state state, const char *warnings,
+                         gl_error *err);
 bool gl_store_add_curve(gl_store *store, const gl_curve *curve, int64_t *id, gl_error *err);
+/* Transport, NICs, algorithm and protocol of a curve (by its id), as they come to be known. */
+bool gl_store_update_curve(gl_store *store, const gl_curve *curve, gl_error *err);
 bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sample, gl_error *err);
 bool gl_store_add_compute(gl_store *store, const gl_compute_rate *rate, gl_error *err);
 bool gl_store_add_overlap(gl_store *store, const gl_overlap_rate *rate, gl_error *err);

@@ -86,7 +86,7 @@ expect 0 '' import --help
 grep -q -- '--keep-host' out || complain 'help without options'
 expect 0 '' --help
 expect 0 '' --version
-grep -q 'SQLite .*NCCL: absent' <(tr '\n' ' ' <out) || complain 'version without build information'
+grep -q 'SQLite .*NCCL: .*MPI: ' <(tr '\n' ' ' <out) || complain 'version without build information'
 "$calibrate" --version >/dev/full 2>err && complain 'a full disk is not noticed'
 
 # Ten megabytes of log: the time is printed, not judged.
