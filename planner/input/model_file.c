@@ -30,6 +30,12 @@ static size_t problems(const loader *l)
 
 /* ---- Hugging Face ------------------------------------------------------------------------ */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 static void load_huggingface(const loader *l)
 {
     const char *path = "model.huggingface";
@@ -41,18 +47,19 @@ static void load_huggingface(const loader *l)
         gl_yaml_is_setting(node) ? name : gl_file_beside(l->arena, l->tree->file, name);
     gl_yaml_tree tree;
     gl_error err;
+    int positions = 0;
     if (!gl_file_exists(file)) {
         gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.300s", file);
         return;
     }
     if (!gl_yaml_load(file, l->arena, &tree, &err))
         gl_diagnose_error(l->diagnostics, &err);
-    else if (gl_huggingface_load(&tree, l->arena, &l->workload->model, l->warnings,
+    else if (gl_huggingface_load(&tree, l->arena, &l->workload->model, &positions, l->warnings,
                                  l->diagnostics) &&
-             l->workload->model.sequence > 0 && !stated(l, "model.sequence"))
-        gl_warn(l->warnings, l->arena, &node->mark, "model.sequence",
-                "not stated; the configuration's largest position, %d, is taken",
-                l->workload->model.sequence);
+             positions > 0 && !stated(l, "model.sequence"))
+        gl_diagnose(l->diagnostics, &node->mark, "model.sequence",
+                    "is not stated; %.100s allows up to %d tokens: state the length you train with",
+                    base_name(file), positions);
 }
 
 /* ---- Completeness ------------------------------------------------------------------------ */
