@@ -255,6 +255,31 @@ static const char *default_name(const loader *l)
     return gl_arena_strdup(l->arena, gl_printable(stem, printed, sizeof printed));
 }
 
+static bool is_bundled_list(const loader *l, const char *name)
+{
+    return gl_datadir_find(l->arena, "prices", name, yaml_extensions) != NULL;
+}
+
+/* Costs are not planned yet: what was stated for them must not look as if it counted. */
+static void warn_of_costs(const loader *l)
+{
+    const gl_yaml_node *prices = gl_yaml_find(&l->tree, "prices");
+    const gl_yaml_node *site = gl_yaml_find(&l->tree, "cluster.site");
+    const char *list = l->cluster->prices;
+    char shown[64];
+    if (prices == NULL && site == NULL)
+        return;
+    gl_mark mark = prices != NULL ? prices->mark : site->key_mark;
+    if (list != NULL && !gl_file_exists(list) && !is_bundled_list(l, list))
+        gl_warn(l->warnings, l->arena, &mark, "prices",
+                "there is no price list '%s' (neither a file nor bundled; none are bundled yet)",
+                gl_printable(list, shown, sizeof shown));
+    gl_warn(l->warnings, l->arena, &mark, NULL, "%s not used yet: no cost is planned",
+            site == NULL     ? "prices are"
+            : prices == NULL ? "the site is"
+                             : "prices and site are");
+}
+
 static bool load_description(loader *l, const char *file, const gl_setting *settings,
                              size_t setting_count)
 {
@@ -273,6 +298,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
         return false;
     if (l->cluster->prices != NULL)
         l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
+    warn_of_costs(l);
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra);
     load_link(l, "cluster.inter_node.link", &l->cluster->inter);
