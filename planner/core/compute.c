@@ -266,8 +266,10 @@ static void add_counted(builder *b, double parameters)
     o->backward_s = o->backward_flop / b->gemm_flop_per_s;
 }
 
-static double dtype_peak(const gl_gpu *gpu, gl_dtype dtype)
+double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype)
 {
+    if (gpu == NULL)
+        return (double)NAN;
     switch (dtype) {
     case GL_FP8:
         return gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->fp8_flop_per_s.value
@@ -277,7 +279,6 @@ static double dtype_peak(const gl_gpu *gpu, gl_dtype dtype)
     case GL_FP32:
         return gpu->fp32_flop_per_s.value;
     default:
-        /* GPUs before Ampere have no BF16 units: there BF16 stands for FP16 training. */
         return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
                                                              : gpu->fp16_flop_per_s.value;
     }
@@ -296,8 +297,8 @@ static void set_rates(builder *b)
     }
     bool fp8 = dtype == GL_FP8 && g->fp8_gemm_efficiency.kind != GL_FIGURE_ABSENT;
     b->gemm_efficiency = fp8 ? &g->fp8_gemm_efficiency : &g->gemm_efficiency;
-    double attention_peak = dtype_peak(g, dtype == GL_FP8 ? GL_BF16 : dtype);
-    b->gemm_flop_per_s = dtype_peak(g, dtype) * b->gemm_efficiency->value;
+    double attention_peak = gl_peak_flop_per_s(g, dtype == GL_FP8 ? GL_BF16 : dtype);
+    b->gemm_flop_per_s = gl_peak_flop_per_s(g, dtype) * b->gemm_efficiency->value;
     b->attention_flop_per_s = attention_peak * g->attention_efficiency.value;
     b->attention_backward_flop_per_s = attention_peak * g->attention_backward_efficiency.value;
     b->memory_bytes_per_s = g->memory_bw_bytes_per_s.value * g->memory_efficiency.value;
@@ -417,15 +418,13 @@ double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *
     if (cluster->gpu == NULL)
         return 0;
     const gl_precision *p = &workload->precision;
-    int64_t experts;
-    double elements = (double)gl_stage_elements(parameters, stage, &experts);
+    int64_t experts = 0;
+    double dense = (double)(gl_stage_elements(parameters, stage, &experts) - experts);
+    double copied = gl_copied_gradients(workload, dense, (double)experts);
+    double elements = dense + (double)experts;
     const gl_parallel *q = &workload->parallel;
-    double replicas = (double)q->dp * q->cp;
-    if (q->zero > 0) {
-        double group = q->shard > 0 ? q->shard : replicas;
-        double dense = (elements - (double)experts) / group;
-        elements = dense + (double)experts / fmax(1, fmin(group, replicas / q->ep));
-    }
+    if (q->zero > 0)
+        elements = dense / gl_zero_ranks(q, false) + (double)experts / gl_zero_ranks(q, true);
     /* Two states, the weights that are updated and the gradient read; states and weights written,
      * and once more the weights in the compute type when the master is apart (Adam). */
     double weight = gl_dtype_bytes(p->master != GL_DTYPE_NONE ? p->master : p->compute);
@@ -433,5 +432,7 @@ double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *
     double bytes =
         4 * gl_dtype_bytes(p->optimizer) + 2 * weight + gl_dtype_bytes(p->gradients) + copy;
     const gl_gpu *g = cluster->gpu;
-    return elements * bytes / (g->memory_bw_bytes_per_s.value * g->memory_efficiency.value);
+    double copy_bytes = 2 * gl_dtype_bytes(p->gradients); /* read and written */
+    return (elements * bytes + copied * copy_bytes) /
+           (g->memory_bw_bytes_per_s.value * g->memory_efficiency.value);
 }

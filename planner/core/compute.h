@@ -34,7 +34,12 @@ typedef struct gl_compute {
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
                       const gl_cluster *cluster, gl_arena *arena, gl_compute *out);
 
-/* Time of the optimizer step of a stage: bytes of states, weights and gradients over memory. */
+/* Dense peak of a type that the GPU computes it with: FP8 as BF16 without FP8 units, BF16 as FP16
+ * before Ampere. NaN without a GPU. */
+double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
+
+/* Time of what a stage does once a step: bytes of states, weights and gradients over memory, and of
+ * gradients that are copied into their messages. */
 double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *parameters,
                               const gl_stage *stage, const gl_cluster *cluster);
 

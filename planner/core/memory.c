@@ -34,24 +34,13 @@ typedef struct estimate {
 
 /* --- weights --- */
 
-/* Ranks over which ZeRO spreads dense weights, and experts. */
-static double dense_shards(const gl_parallel *p)
-{
-    return p->zero == 3 && p->shard > 0 ? p->shard : (double)p->dp * p->cp;
-}
-
-static double expert_shards(const gl_parallel *p)
-{
-    return p->ep > 1 ? (double)p->dp * p->cp / p->ep : dense_shards(p);
-}
-
 /* Elements of a rank when they are sharded from a ZeRO stage on. */
 static double held(const estimate *e, int from_zero_stage)
 {
     const gl_parallel *p = &e->workload->parallel;
     if (p->zero < from_zero_stage)
         return e->dense + e->experts;
-    return e->dense / dense_shards(p) + e->experts / expert_shards(p);
+    return e->dense / gl_zero_ranks(p, false) + e->experts / gl_zero_ranks(p, true);
 }
 
 /* ZeRO-3 as FSDP does it: with master weights the shards are kept in the master's type only, and
@@ -226,17 +215,10 @@ static double gathered_bytes(const estimate *e)
     return (root + layers * layer) * gl_dtype_bytes(e->workload->precision.compute);
 }
 
-/* PyTorch's DDP copies gradients to its buckets. Gradients of a type of their own are accumulated
- * in the buckets themselves (Megatron), and so they are with ZeRO. */
 static double bucket_bytes(const estimate *e)
 {
-    const gl_workload *w = e->workload;
-    bool replicas = w->parallel.dp * w->parallel.cp > 1;
-    if (w->parallel.zero > 0 || !replicas || w->precision.gradients != w->precision.compute)
-        return 0;
-    int expert_replicas = w->parallel.dp * w->parallel.cp / w->parallel.ep;
-    double reduced = e->dense + (expert_replicas > 1 ? e->experts : 0);
-    return reduced * gl_dtype_bytes(w->precision.gradients);
+    return gl_copied_gradients(e->workload, e->dense, e->experts) *
+           gl_dtype_bytes(e->workload->precision.gradients);
 }
 
 /* Are gradients freed after each step and made anew in backward? */

@@ -230,9 +230,11 @@ static bool near_enough(const gl_curve_fit *fit, const gl_network_query *query)
     return query->allow_extrapolation || (ratio <= RANK_RATIO_MAX && ratio >= 1 / RANK_RATIO_MAX);
 }
 
+/* The relation with the smallest error. */
 static bool from_related(const gl_network *network, const gl_network_query *query, gl_arena *arena,
                          gl_network_time *out)
 {
+    bool found = false;
     for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
         const relation *r = &relations[i];
         if (r->wanted != query->collective)
@@ -255,13 +257,14 @@ static bool from_related(const gl_network *network, const gl_network_query *quer
         }
         t.error_frac = hypot(t.error_frac, RELATED_ERROR);
         t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
-        *out = t;
-        return true;
+        if (!found || t.error_frac < out->error_frac)
+            *out = t;
+        found = true;
     }
-    return false;
+    return found;
 }
 
-/* Large-message busbw inside a node, where a curve of the collective (or a relative) shows it. */
+/* Large-message busbw inside a node, where a curve of the collective shows it; 0 = none. */
 static double measured_intra_busbw(const gl_network *network, const gl_network_query *query)
 {
     if (query->placement.ranks_per_node < 2)
@@ -344,14 +347,19 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
 {
     double d;
     const gl_curve_fit *fit = nearest(network, query->collective, query, &d);
-    bool measured = fit != NULL && (d == 0 || near_enough(fit, query));
-    if (measured)
+    bool own = fit != NULL && (d == 0 || near_enough(fit, query));
+    if (own)
         *out = time_from_curve(network, fit, d, query, query->size_bytes, arena);
-    if (measured || from_related(network, query, arena, out)) {
-        split_tiers(network, query, out);
-        return true;
-    }
-    return gl_rules_time(network->cluster, query, measured_intra_busbw(network, query), arena, out);
+    /* A related collective on this placement tells more than the same one on another. */
+    gl_network_time related;
+    bool other = !(own && d == 0) && from_related(network, query, arena, &related);
+    if (other && (!own || related.error_frac < out->error_frac))
+        *out = related;
+    if (!own && !other)
+        return gl_rules_time(network->cluster, query, measured_intra_busbw(network, query), arena,
+                             out);
+    split_tiers(network, query, out);
+    return true;
 }
 
 bool gl_network_eval(const gl_network *network, const gl_network_query *query, gl_arena *arena,

@@ -206,18 +206,6 @@ static double step_tokens(const gl_workload *w)
            w->model.sequence;
 }
 
-static double peak_flop_per_s(const gl_workload *w, const gl_gpu *gpu)
-{
-    if (gpu == NULL)
-        return (double)NAN;
-    if (w->precision.compute == GL_FP8 && gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
-        return gpu->fp8_flop_per_s.value;
-    if (w->precision.compute == GL_FP32)
-        return gpu->fp32_flop_per_s.value;
-    return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
-                                                         : gpu->fp16_flop_per_s.value;
-}
-
 /* A time or an MFU that the user measured on one GPU replaces the operator model's: the blocks keep
  * their proportions. */
 static void apply_stated_compute(planner *p)
@@ -228,7 +216,7 @@ static void apply_stated_compute(planner *p)
     if (w->compute.mfu_frac > 0 && c->known) {
         double tokens_per_gpu = step_tokens(w) / (double)gl_workload_ranks(w);
         stated = c->model_flop_per_token * tokens_per_gpu /
-                 (peak_flop_per_s(w, p->cluster->gpu) * w->compute.mfu_frac);
+                 (gl_peak_flop_per_s(p->cluster->gpu, w->precision.compute) * w->compute.mfu_frac);
     }
     if (!(stated > 0))
         return;
@@ -266,28 +254,30 @@ static double tier_error(const planner *p, int tier)
     return sum > 0 ? weighted / sum : 0;
 }
 
-/* Half of the P10–P90 width: each source moved alone by its P90, added in quadrature. */
-static double half_interval(const planner *p)
+/* P10 and P90: each source moved alone by its P90, up and down by the same factor, and what the
+ * step gains and loses by that added in quadrature, each side for itself. */
+static void fill_interval(planner *p, gl_step *step)
 {
-    gl_scales up = {1, {1, 1}, 1}, down = up;
+    gl_scales scales = {1, {1, 1}, 1};
     const struct {
-        double *up, *down, sigma;
+        double *scale, sigma;
     } sources[] = {
-        {&up.compute, &down.compute, p->plan->compute.error_frac},
-        {&up.tier[0], &down.tier[0], tier_error(p, 0)},
-        {&up.tier[1], &down.tier[1], tier_error(p, 1)},
-        {&up.overlap_tax, &down.overlap_tax, p->tax_error_frac},
+        {&scales.compute, p->plan->compute.error_frac},
+        {&scales.tier[0], tier_error(p, 0)},
+        {&scales.tier[1], tier_error(p, 1)},
+        {&scales.overlap_tax, p->tax_error_frac},
     };
-    double sum = 0;
+    double faster = 0, slower = 0;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
         double factor = 1 + P90_OF_SIGMA * sources[i].sigma;
-        *sources[i].up = factor;
-        *sources[i].down = 1 / factor;
-        double width = evaluate(p, up, NULL).time_s - evaluate(p, down, NULL).time_s;
-        *sources[i].up = *sources[i].down = 1;
-        sum += width / 2 * width / 2;
+        *sources[i].scale = factor;
+        slower = hypot(slower, evaluate(p, scales, NULL).time_s - step->time_s);
+        *sources[i].scale = 1 / factor;
+        faster = hypot(faster, step->time_s - evaluate(p, scales, NULL).time_s);
+        *sources[i].scale = 1;
     }
-    return sqrt(sum);
+    step->time_p10_s = step->time_s - faster;
+    step->time_p90_s = step->time_s + slower;
 }
 
 static void fill_rows(planner *p, const double *exposed_s)
@@ -312,10 +302,8 @@ static void fill_step_times(planner *p, const gl_schedule *s)
     gl_step *step = &p->plan->step;
     const gl_workload *w = p->workload;
     double ranks = (double)gl_workload_ranks(w), tokens = step_tokens(w);
-    double half = half_interval(p);
     step->time_s = s->time_s;
-    step->time_p10_s = s->time_s - half;
-    step->time_p90_s = s->time_s + half;
+    fill_interval(p, step);
     step->compute_s = s->compute_s;
     step->overlap_tax_s = s->overlap_tax_s;
     step->exposed_communication_s = s->exposed_s;
@@ -326,7 +314,7 @@ static void fill_step_times(planner *p, const gl_schedule *s)
         step->tokens_per_s = tokens / s->time_s;
         step->tokens_per_s_per_gpu = step->tokens_per_s / ranks;
         step->mfu_frac = p->plan->compute.model_flop_per_token * step->tokens_per_s_per_gpu /
-                         peak_flop_per_s(w, p->cluster->gpu);
+                         gl_peak_flop_per_s(p->cluster->gpu, w->precision.compute);
     }
 }
 

@@ -384,15 +384,15 @@ static int slowest(const stage_time *times, int pp)
 }
 
 /* What the gradients' messages add after the pipeline has drained: a stage that ends early waits
- * for those before it, and its messages hide in that time. */
-static double gradient_tail(const stage_time *times, int pp)
+ * for the last chunks of those before it, and its messages hide in that time. */
+static double gradient_tail(const stage_time *times, int pp, double chunks)
 {
     double tail = 0, drained = 0;
     for (int i = 0; i < pp; i++) {
         double extra = times[i].last_s - times[i].microbatch_s - drained;
         if (extra > tail)
             tail = extra;
-        drained += times[i].backward_all_s;
+        drained += times[i].backward_all_s / chunks;
     }
     return tail;
 }
@@ -411,7 +411,7 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
     const stage_time *times = time_stages(&c, stages, report_stage, row_exposed_s);
     int worst = slowest(times, p->pp);
     const stage_time *w = &times[worst];
-    double chunks = p->schedule == GL_SCHEDULE_INTERLEAVED ? p->virtual_stages : 1;
+    double chunks = gl_parallel_chunks(p);
 
     gl_schedule s = {.slowest_stage = worst};
     s.compute_s = m * (w->forward_s + w->backward_s);
@@ -426,7 +426,7 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
     double sends = p->pp > 1 ? w->send_s * (p->pp - 1) : 0;
     if (!workload->overlap.pp)
         sends = fmax(sends, w->sends_s + w->send_s * (p->pp - 2));
-    double tail = gradient_tail(times, p->pp);
+    double tail = gradient_tail(times, p->pp, chunks);
     /* The tail is partly compute slowed down (tax), partly communication alone. */
     double with_last = m * w->microbatch_s + tail;
     double stall = with_last - s.compute_s;

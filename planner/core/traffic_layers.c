@@ -87,8 +87,6 @@ static void add_layers_with_sp(gl_traffic_builder *b, const family *f, int64_t l
          activation_formula},
         {"input gradients", GL_PHASE_BACKWARD, GL_REDUCE_SCATTER, size, 2 * layers,
          activation_formula},
-        {"inputs again for weight gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, size, again,
-         activation_formula},
         {"recomputed inputs", GL_PHASE_BACKWARD, GL_ALL_GATHER, size,
          repeated(b, 2, false) * layers, activation_formula},
         {"recomputed outputs", GL_PHASE_BACKWARD, GL_REDUCE_SCATTER, size,
@@ -96,6 +94,13 @@ static void add_layers_with_sp(gl_traffic_builder *b, const family *f, int64_t l
     };
     for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
         add(b, f, entries[i]);
+    /* Megatron runs this one beside the GEMM of the input gradient, whatever else may overlap
+     * (arXiv 2205.05198, section 4.2.2). */
+    family beside = *f;
+    beside.may_hide = true;
+    add(b, &beside,
+        (entry){"inputs again for weight gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, size, again,
+                activation_formula});
 }
 
 /* Embedding, LM head and loss, where the vocabulary is split. */

@@ -68,6 +68,24 @@ int64_t gl_workload_microbatches(const gl_workload *workload)
     return global / replica_batch;
 }
 
+double gl_zero_ranks(const gl_parallel *p, bool experts)
+{
+    double replicas = (double)p->dp * p->cp;
+    if (experts && p->ep > 1)
+        return replicas / p->ep;
+    return p->zero == 3 && p->shard > 0 ? p->shard : replicas;
+}
+
+double gl_copied_gradients(const gl_workload *workload, double dense, double experts)
+{
+    const gl_parallel *p = &workload->parallel;
+    const gl_precision *types = &workload->precision;
+    int64_t replicas = (int64_t)p->dp * p->cp;
+    if (p->zero > 0 || replicas == 1 || types->gradients != types->compute)
+        return 0;
+    return dense + (replicas > p->ep ? experts : 0);
+}
+
 bool gl_model_has_architecture(const gl_model *model)
 {
     return model->layers > 0;

@@ -134,6 +134,14 @@ int64_t gl_workload_ranks(const gl_workload *workload);
 /* Microbatches per step and replica, m = B/(b·dp); 0 when it does not come out even. */
 int64_t gl_workload_microbatches(const gl_workload *workload);
 
+/* Ranks over which ZeRO spreads dense weights, or those of experts. */
+double gl_zero_ranks(const gl_parallel *parallel, bool experts);
+
+/* Of a rank's elements those whose gradients are copied into messages (PyTorch's DDP). Gradients of
+ * another type than the weights' are accumulated in the message buffers themselves (Megatron), and
+ * so they are with ZeRO. */
+double gl_copied_gradients(const gl_workload *workload, double dense, double experts);
+
 /* Has the description an architecture (layers > 0), or only a parameter count? */
 bool gl_model_has_architecture(const gl_model *model);
 

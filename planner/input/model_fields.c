@@ -102,7 +102,7 @@ const gl_field gl_model_fields[] = {
     REAL_ROW("buckets.compression", buckets.compression, GL_NUMBER, 1, 10000, "1", "Gradient bytes are divided by this factor (gradient compression)."),
 
     BOOL_ROW("overlap.dp", overlap.dp, "true", "Gradient reduction and parameter gathering may hide behind compute."),
-    BOOL_ROW("overlap.tp", overlap.tp, "false", "Tensor parallel collectives may hide behind compute."),
+    BOOL_ROW("overlap.tp", overlap.tp, "false", "Tensor parallel collectives may hide behind compute. The gather of sp_regather does in any case."),
     BOOL_ROW("overlap.pp", overlap.pp, "true", "Sends between stages may hide behind compute."),
     BOOL_ROW("overlap.cp", overlap.cp, "true", "The exchange of keys and values may hide behind attention."),
     BOOL_ROW("overlap.ep", overlap.ep, "false", "Expert all-to-all may hide behind compute."),

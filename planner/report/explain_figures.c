@@ -351,18 +351,18 @@ static void add_step_time(gl_explainer *e, const char *evidence)
                                  seconds(e, step->bubble_s), seconds(e, step->optimizer_s)),
                  evidence, "step.* below"});
     static const char *const source = "errors of compute, of the links in a node and between nodes";
-    double half = (step->time_p90_s - step->time_p10_s) / 2;
-    add_line(e, "time_p10_s", step->time_p10_s, GL_SECONDS,
-             (gl_figure_how){
-                 "time − half width; half width: each error moved alone by its P90, "
-                 "added in quadrature",
-                 gl_arena_printf(e->arena, "%s − %s", seconds(e, step->time_s), seconds(e, half)),
-                 evidence, source});
+    add_line(
+        e, "time_p10_s", step->time_p10_s, GL_SECONDS,
+        (gl_figure_how){"time − gain; gain: each error moved alone to its faster end, added in "
+                        "quadrature",
+                        gl_arena_printf(e->arena, "%s − %s", seconds(e, step->time_s),
+                                        seconds(e, step->time_s - step->time_p10_s)),
+                        evidence, source});
     add_line(e, "time_p90_s", step->time_p90_s, GL_SECONDS,
-             (gl_figure_how){
-                 "time + half width",
-                 gl_arena_printf(e->arena, "%s + %s", seconds(e, step->time_s), seconds(e, half)),
-                 evidence, source});
+             (gl_figure_how){"time + loss; loss: likewise to its slower end",
+                             gl_arena_printf(e->arena, "%s + %s", seconds(e, step->time_s),
+                                             seconds(e, step->time_p90_s - step->time_s)),
+                             evidence, source});
 }
 
 static const char *compute_source(const gl_plan *plan, gl_arena *arena)

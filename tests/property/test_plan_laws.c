@@ -129,6 +129,9 @@ static void check_sums(const gl_plan *plan)
                      s->optimizer_s,
                  1e-9);
     assert_true(s->compute_s > 0 && s->overlap_tax_s >= 0 && s->bubble_s >= 0);
+    /* Times are factors off: what may be lost is more than what may be gained, and not all. */
+    assert_true(s->time_p10_s > 0 && s->time_p10_s <= s->time_s);
+    assert_true(s->time_p90_s - s->time_s >= (s->time_s - s->time_p10_s) * (1 - 1e-9));
     assert_true(s->exposed_communication_s >= 0);
     assert_true(s->time_p10_s <= s->time_s && s->time_s <= s->time_p90_s);
     assert_true(s->mfu_frac > 0 && s->mfu_frac < 1);

@@ -113,12 +113,49 @@ static void the_error_follows_the_shares(void **state)
     assert_true(long_error < hypot(0.05, 0.5 / 1.2816));
 }
 
+/* PyTorch's DDP copies gradients into its buckets; Megatron's fp32 gradients lie in them. */
+static void copied_gradients_cost_memory_traffic(void **state)
+{
+    (void)state;
+    gl_gpu gpu = plain_gpu();
+    gl_workload w = gpt();
+    w.precision = (gl_precision){
+        .compute = GL_BF16, .gradients = GL_BF16, .optimizer = GL_BF16, .master = GL_DTYPE_NONE};
+    gl_arena *arena = gl_arena_create();
+    gl_cluster cluster = {.gpu = &gpu};
+    gl_parameters parameters;
+    gl_stage *stages;
+    gl_parameters_build(&w.model, &w.parallel, arena, &parameters);
+    gl_stages_build(&w.model, &w.parallel, arena, &stages);
+    double alone_s = gl_compute_optimizer_s(&w, &parameters, stages, &cluster);
+    w.parallel.dp = 2;
+    double copied_s = gl_compute_optimizer_s(&w, &parameters, stages, &cluster);
+    assert_close(copied_s - alone_s, (double)parameters.total * 4 / 1e12, 1e-9);
+    w.precision.gradients = GL_FP32;
+    assert_close(gl_compute_optimizer_s(&w, &parameters, stages, &cluster),
+                 alone_s + (double)parameters.total * 2 / 1e12, 1e-9);
+    gl_arena_destroy(arena);
+}
+
+static void peaks_by_type(void **state)
+{
+    (void)state;
+    gl_gpu gpu = plain_gpu();
+    assert_close(gl_peak_flop_per_s(&gpu, GL_FP16), 2e14, 0);
+    assert_close(gl_peak_flop_per_s(&gpu, GL_FP8), 1e14, 0); /* no FP8 units */
+    gpu.bf16_flop_per_s.kind = GL_FIGURE_ABSENT;
+    assert_close(gl_peak_flop_per_s(&gpu, GL_BF16), 2e14, 0);
+    assert_true(isnan(gl_peak_flop_per_s(NULL, GL_BF16)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(flash_attention_skips_what_the_mask_hides),
         cmocka_unit_test(recomputation_repeats_forward),
         cmocka_unit_test(the_error_follows_the_shares),
+        cmocka_unit_test(copied_gradients_cost_memory_traffic),
+        cmocka_unit_test(peaks_by_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -272,6 +272,28 @@ static void a_ring_over_nodes_names_its_slower_tier(void **state)
     assert_non_null(strstr(t.formula, "slower at pcie"));
 }
 
+static void a_related_curve_beats_one_of_other_ranks(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
+    gl_curve curves[] = {measured(*state, 1, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5,
+                                  340 * GB, GL_TRANSPORT_NVLINK),
+                         measured(*state, 2, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, 1e-5,
+                                  300 * GB, GL_TRANSPORT_NVLINK),
+                         measured(*state, 3, GL_REDUCE_SCATTER, (gl_placement){8, 1, 8, 1}, 2e-5,
+                                  350 * GB, GL_TRANSPORT_NVLINK)};
+    gl_cluster cluster = two_tiers(&nv, NULL);
+    cluster.intra.curves = curves;
+    cluster.intra.curve_count = 3;
+    cluster.intra.calibration = "x.db";
+    gl_placement node = {8, 1, 8, 1};
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, node, 1 << 20, *state);
+    assert_string_equal(t.source, "curve 3 of x.db");
+    /* Nothing related on this placement: the same collective, moved. */
+    cluster.intra.curve_count = 1;
+    assert_string_equal(time_of(&cluster, GL_ALL_GATHER, node, 1 << 20, *state).source,
+                        "curve 1 of x.db");
+}
+
 static void a_missing_collective_comes_from_a_related_one(void **state)
 {
     gl_curve curve = measured(*state, 7, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
@@ -341,6 +363,7 @@ int main(void)
         TEST(far_larger_messages_are_refused),
         TEST(a_ring_over_nodes_names_its_slower_tier),
         TEST(a_missing_collective_comes_from_a_related_one),
+        TEST(a_related_curve_beats_one_of_other_ranks),
         TEST(the_variant_that_training_uses_is_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,28 @@ static void gradients_of_early_stages_hide_in_the_drain(void **state)
     assert_close(s.time_s, 9 * 6 + 3, 1e-12);
 }
 
+/* The last stage ends before the first; its gradients move in that time, which chunks shorten. */
+static void gradients_of_the_last_stage_hide_in_the_drain(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    stage_case *c = new_case(4, 2);
+    c->workload.parallel.pp = 2;
+    add_message(c, add_row(c, GL_TRAFFIC_DP, GL_PHASE_BACKWARD, 10, 1, true), 0, 1,
+                GL_AFTER_BACKWARD, false);
+    gl_stage_plan plans[2] = {c->plan, c->plan};
+    static gl_traffic_row none[1];
+    plans[0].traffic = (gl_traffic){.rows = none};
+    gl_scales scales = {1, {1, 1}, 1};
+    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, 0, NULL, arena);
+    assert_close(s.exposed_s, 10 - 8, 1e-12);
+    c->workload.parallel.schedule = GL_SCHEDULE_INTERLEAVED;
+    c->workload.parallel.virtual_stages = 2;
+    s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, 0, NULL, arena);
+    assert_close(s.exposed_s, 10 - 4, 1e-12);
+    gl_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +254,7 @@ int main(void)
         cmocka_unit_test(gradients_hide_behind_the_rest_of_backward),
         cmocka_unit_test(hidden_communication_slows_compute),
         cmocka_unit_test(each_row_has_its_own_tax),
+        cmocka_unit_test(gradients_of_the_last_stage_hide_in_the_drain),
         cmocka_unit_test(without_overlap_all_of_it_is_exposed),
         cmocka_unit_test(gathers_gate_their_block),
         cmocka_unit_test(every_microbatch_pays_its_own),

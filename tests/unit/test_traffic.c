@@ -370,6 +370,8 @@ static void test_megatron_sequence_parallel(void **state)
     expect_row(&t, "attention and MLP inputs", GL_PHASE_FORWARD, GL_ALL_GATHER, a, 3 * 44);
     expect_row(&t, "inputs again for weight gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, a,
                3 * 44);
+    assert_true(find(&t, "inputs again for weight gradients", GL_PHASE_BACKWARD)->may_hide);
+    assert_false(find(&t, "output gradients", GL_PHASE_BACKWARD)->may_hide);
     expect_row(&t, "embedding output", GL_PHASE_FORWARD, GL_REDUCE_SCATTER, a, 3);
     expect_row(&t, "LM head input", GL_PHASE_FORWARD, GL_ALL_GATHER, a, 3);
     expect_row(&t, "LM head input gradient", GL_PHASE_BACKWARD, GL_REDUCE_SCATTER, a, 3);
