@@ -266,7 +266,7 @@ static void warn_of_costs(const loader *l)
     const gl_yaml_node *prices = gl_yaml_find(&l->tree, "prices");
     const gl_yaml_node *site = gl_yaml_find(&l->tree, "cluster.site");
     const char *list = l->cluster->prices;
-    char shown[64];
+    char shown[256];
     if (prices == NULL && site == NULL)
         return;
     gl_mark mark = prices != NULL ? prices->mark : site->key_mark;
