@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_BYTES = 64, FOUND_BYTES = 48, LIST_BYTES = 320, FFN_MAX = 16777216 };
+enum { KEY_BYTES = 64, FOUND_BYTES = 48, GUESS_BYTES = 160, LIST_BYTES = 320, FFN_MAX = 16777216 };
 
 /* What the code of a family fixes, whatever its configuration says. */
 enum {
@@ -423,7 +423,7 @@ static void read_sizes(const reader *r, const family *f)
 static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
 {
     const char *names[FAMILY_COUNT];
-    char found[FOUND_BYTES], list[LIST_BYTES], guess[FOUND_BYTES];
+    char found[FOUND_BYTES], list[LIST_BYTES], guess[GUESS_BYTES];
     const gl_yaml_node *node = gl_yaml_get(tree->root, "model_type");
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
         names[i] = families[i].type;

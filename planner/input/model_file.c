@@ -49,7 +49,8 @@ static void load_huggingface(const loader *l)
     gl_error err;
     int positions = 0;
     if (!gl_file_exists(file)) {
-        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.300s", file);
+        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.300s%s", file,
+                    gl_file_guess(l->arena, file));
         return;
     }
     if (!gl_yaml_load(file, l->arena, &tree, &err))
@@ -200,16 +201,41 @@ bool gl_setting_is_cluster(const gl_setting *setting)
            strcmp(setting->key, "prices") == 0;
 }
 
+/* Files of another kind that are given in a description's place. */
+static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_mark mark = {.file = tree->file};
+    if (gl_yaml_get(tree->root, "model") != NULL)
+        return true;
+    if (gl_yaml_get(tree->root, "cluster") != NULL)
+        return gl_diagnose(diagnostics, &mark, NULL,
+                           "is a cluster description, and a model description is expected here: a "
+                           "cluster is given with --cluster");
+    if (gl_yaml_get(tree->root, "model_type") != NULL ||
+        gl_yaml_get(tree->root, "architectures") != NULL)
+        return gl_diagnose(diagnostics, &mark, NULL,
+                           "is a Hugging Face configuration: name it in a model description, as "
+                           "model: {huggingface: %.200s, sequence: 4096}",
+                           base_name(tree->file));
+    return true;
+}
+
 bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
 {
     gl_error err;
     bool opened = true;
+    if (gl_file_is_database(path))
+        return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
+                           "is a calibration database, and a model description is expected here: "
+                           "a database is given with --cluster");
     if (!gl_yaml_load(path, arena, tree, &err))
         return gl_diagnose_error(diagnostics, &err);
+    if (!check_kind(tree, diagnostics))
+        return false;
     for (size_t i = 0; i < setting_count; i++)
         if (!gl_setting_is_cluster(&settings[i]) &&
-            !gl_yaml_set(tree, arena, settings[i].key, settings[i].value, &err))
+            !gl_yaml_set(tree, arena, settings[i].option, settings[i].key, settings[i].value, &err))
             opened = gl_diagnose_error(diagnostics, &err);
     return opened;
 }

@@ -329,7 +329,7 @@ static void test_gpus_of_a_database(void **state)
 static void test_settings_of_a_database(void **state)
 {
     (void)state;
-    const gl_setting settings[] = {{"parallel.tp", "2"}, {"cluster.nodes", "4"}};
+    const gl_setting settings[] = {{"parallel.tp", "2", "--set"}, {"cluster.nodes", "4", "--set"}};
     const char *path = write_database("set.db", &nvlink_pair, 1);
     loaded l = load_set(path, settings, 2);
     assert_problem_in(
@@ -422,15 +422,16 @@ static void test_description_refused(void **state)
 static void test_settings_of_a_description(void **state)
 {
     (void)state;
-    const gl_setting settings[] = {
-        {"cluster.nodes", "2"}, {"parallel.tp", "8"}, {"cluster.site.pue", "1.1"}};
+    const gl_setting settings[] = {{"cluster.nodes", "2", "--set"},
+                                   {"parallel.tp", "8", "--set"},
+                                   {"cluster.site.pue", "1.1", "--set"}};
     const char *path = write_file("c.yaml", DESCRIPTION INTRA INTER);
     loaded l = load_set(path, settings, 3);
     assert_loaded(&l.o);
     assert_int_equal(l.cluster.nodes, 2);
     assert_close(l.cluster.pue, 1.1, 0);
     outcome_free(&l.o);
-    const gl_setting wrong = {"cluster.node", "2"};
+    const gl_setting wrong = {"cluster.node", "2", "--set"};
     l = load_set(path, &wrong, 1);
     assert_problem(&l.o,
                    "--set cluster.node=2: cluster.node: unknown field; did you mean 'nodes'?");

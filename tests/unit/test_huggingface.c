@@ -202,7 +202,7 @@ static void test_refused(void **state)
             "c.json:1:67: word_embed_proj_dim: embeddings of another width…");
     refused("{\"model_type\": \"qwen3_moe\", \"mlp_only_layers\": [0, 5]}",
             "c.json:1:52: mlp_only_layers: only leading layers (0, 1, …) can be dense here");
-    refused("{\"model_type\": \"llama\"", "c.json:2:1: not valid YAML: …");
+    refused("{\"model_type\": \"llama\"", "c.json:2:1: not valid JSON: …");
 }
 
 static void test_missing_file(void **state)
