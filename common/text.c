@@ -3,9 +3,10 @@
 
 #include "common/utf8.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 64 };
+enum { NAME_MAX_BYTES = 64, GUESSES_MAX = 4 };
 
 /* Lower case without '-' and '_'; false when the text is too long to be a slip of a name. */
 static bool normalise(const char *text, char out[NAME_MAX_BYTES], size_t *length)
@@ -68,6 +69,73 @@ const char *gl_nearest(const char *text, const char *const *candidates, size_t c
         }
     }
     return nearest;
+}
+
+/* ---- several guesses ---- */
+
+/* A candidate and how many edits it is away. */
+typedef struct guess {
+    const char *name;
+    size_t edits;
+} guess;
+
+/* Is the wanted word part of a name? One letter is part of nearly everything. */
+static bool holds(const char *name, size_t length, const char *wanted, size_t wanted_length)
+{
+    if (wanted_length < 2)
+        return false;
+    for (size_t i = 0; i + wanted_length <= length; i++)
+        if (memcmp(name + i, wanted, wanted_length) == 0)
+            return true;
+    return false;
+}
+
+/* Keeps the nearest, in the order of their edits; equal ones as they come. */
+static void keep(guess guesses[GUESSES_MAX + 1], size_t *count, guess one)
+{
+    size_t at = *count;
+    for (; at > 0 && guesses[at - 1].edits > one.edits; at--)
+        guesses[at] = guesses[at - 1];
+    guesses[at] = one;
+    *count += *count < GUESSES_MAX;
+}
+
+/* Names that hold the word; only the nearest of them when one letter or so is missing. */
+static size_t find_holders(const char *text, const char *const *candidates, size_t count,
+                           guess guesses[GUESSES_MAX + 1])
+{
+    char wanted[NAME_MAX_BYTES], name[NAME_MAX_BYTES];
+    size_t wanted_length, length, found = 0;
+    if (!normalise(text, wanted, &wanted_length))
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        if (normalise(candidates[i], name, &length) && holds(name, length, wanted, wanted_length))
+            keep(guesses, &found, (guess){candidates[i], length - wanted_length});
+    for (size_t i = 1; i < found; i++)
+        if (guesses[0].edits * 3 <= wanted_length && guesses[i].edits > guesses[0].edits)
+            return i;
+    return found;
+}
+
+char *gl_guess(const char *text, const char *const *candidates, size_t count, char *out,
+               size_t size)
+{
+    guess guesses[GUESSES_MAX + 1];
+    size_t found = find_holders(text, candidates, count, guesses), used = 0;
+    const char *nearest = gl_nearest(text, candidates, count);
+    if (found == 0 && nearest != NULL)
+        guesses[found++] = (guess){nearest, 0};
+    out[0] = '\0';
+    for (size_t i = 0; i < found; i++) {
+        const char *before = i == 0 ? "; did you mean " : i + 1 < found ? ", " : " or ";
+        /* What does not fit is left out whole, with room for the question mark. */
+        if (used + strlen(before) + strlen(guesses[i].name) + sizeof "''?" > size)
+            break;
+        used += (size_t)snprintf(out + used, size - used, "%s'%s'", before, guesses[i].name);
+    }
+    if (used > 0)
+        snprintf(out + used, size - used, "?");
+    return out;
 }
 
 bool gl_starts_with(const char *text, const char *prefix)

@@ -10,6 +10,12 @@
  * '_'; NULL when none is near enough to be a likely slip (more than a third of it differs). */
 const char *gl_nearest(const char *text, const char *const *candidates, size_t count);
 
+/* "; did you mean 'a', 'b' or 'c'?" in `out`, which is returned; empty when nothing is likely.
+ * Names that hold the whole word come before those that are an edit away: 'a100' means
+ * 'a100-sxm-80gb', not 'a10'. */
+char *gl_guess(const char *text, const char *const *candidates, size_t count, char *out,
+               size_t size);
+
 bool gl_starts_with(const char *text, const char *prefix);
 bool gl_ends_with(const char *text, const char *suffix);
 

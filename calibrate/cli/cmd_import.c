@@ -51,7 +51,7 @@ static bool find_name(const char *option, const char *text, const char *(*name_o
                       int *found, gl_error *err)
 {
     const char *names[64];
-    char shown[64];
+    char shown[64], guess[128], list[256] = "";
     for (int i = 0; i < count; i++) {
         names[i] = name_of(i);
         if (strcmp(text, names[i]) == 0) {
@@ -59,11 +59,13 @@ static bool find_name(const char *option, const char *text, const char *(*name_o
             return true;
         }
     }
-    const char *near = gl_nearest(text, names, (size_t)count);
-    return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s%s%s",
-                      gl_printable(text, shown, sizeof shown),
-                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                      near != NULL ? "'?" : "");
+    for (int i = 0; i < count; i++)
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
+                 names[i]);
+    gl_guess(text, names, (size_t)count, guess, sizeof guess);
+    return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s allowed: %s",
+                      gl_printable(text, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
+                      list);
 }
 
 static const char *transport_name(int index)

@@ -3,11 +3,9 @@
 #include "planner/cli/messages.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/fields.h"
+#include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
-
-#include <stdio.h>
-#include <string.h>
 
 typedef struct check_options {
     bool quiet;
@@ -77,31 +75,16 @@ static bool check_overlap(const char *path, gl_arena *arena, gl_texts *warnings,
 static const struct {
     const char *key;
     loader *load;
-} kinds[] = {{"model", check_model},
-             {"cluster", check_cluster},
-             {"gpu", check_gpu},
-             {"link", check_link},
-             {"overlap", check_overlap}};
+} kinds[] = {{"model", check_model}, {"model_type", check_model}, {"cluster", check_cluster},
+             {"gpu", check_gpu},     {"link", check_link},        {"overlap", check_overlap}};
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
-
-/* SQLite files say so in their first bytes. */
-static bool is_database(const char *path)
-{
-    char head[16] = "";
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
-    if (file == NULL)
-        return false;
-    size_t read = fread(head, 1, sizeof head, file);
-    fclose(file);
-    return read == sizeof head && memcmp(head, "SQLite format 3", sizeof head) == 0;
-}
 
 /* The loader of a YAML file by its top-level keys; NULL when none fits (diagnosed). */
 static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *diagnostics)
 {
     gl_yaml_tree tree;
     gl_error err;
-    if (is_database(path))
+    if (gl_file_is_database(path) || gl_file_is_nccl_log(path))
         return check_cluster;
     if (!gl_yaml_load(path, arena, &tree, &err)) {
         gl_diagnose_error(diagnostics, &err);

@@ -61,7 +61,7 @@ static bool load_cluster(const session *s, size_t index, const gl_setting *setti
 static bool sweeps_clusters(const gl_request *request)
 {
     for (size_t i = 0; i < request->sweep_count; i++)
-        if (gl_setting_is_cluster(&(gl_setting){request->sweeps[i].key, ""}))
+        if (gl_setting_is_cluster(&(gl_setting){.key = request->sweeps[i].key}))
             return true;
     return false;
 }

@@ -23,6 +23,7 @@ static bool split_setting(const char *option, const char *text, gl_arena *arena,
         return gl_fail(err, GL_ERROR_USAGE, "%s '%s' is not of the form key=value, such as %s",
                        option, gl_printable(text, name, sizeof name),
                        strcmp(option, "--set") == 0 ? "parallel.tp=4" : "parallel.tp=1,2,4");
+    setting->option = option;
     setting->key = gl_arena_strndup(arena, text, (size_t)(equals - text));
     setting->value = gl_arena_strdup(arena, equals + 1);
     return true;
@@ -132,7 +133,7 @@ const gl_setting *gl_request_settings(const gl_request *request, size_t index, g
     for (size_t i = request->sweep_count; i-- > 0;) {
         const gl_sweep *sweep = &request->sweeps[i];
         settings[request->setting_count + i] =
-            (gl_setting){sweep->key, sweep->values[index % sweep->count]};
+            (gl_setting){sweep->key, sweep->values[index % sweep->count], "--sweep"};
         index /= sweep->count;
     }
     *swept = settings + request->setting_count;

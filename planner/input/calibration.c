@@ -23,6 +23,7 @@ typedef struct picker {
     gl_error *err;
     size_t repeated;   /* curves left out because another has the same key */
     size_t incomplete; /* curves taken from runs that did not end well */
+    size_t failed;     /* curves of which no sample passed validation */
 } picker;
 
 /* A curve that may be taken, and what decides between curves of the same key. */
@@ -126,7 +127,7 @@ static bool fail_transports(const picker *p, gl_calibration_tier tier, const boo
     char list[LIST_BYTES], labels[LIST_BYTES], message[512];
     size_t count = 0;
     for (int t = 0; t < GL_TRANSPORT_COUNT; t++)
-        if (present[t])
+        if (present[t] && t != GL_TRANSPORT_UNKNOWN)
             names[count++] = gl_transport_name((gl_transport)t);
     const char *where = tier == GL_INSIDE_NODES ? "inside a node" : "across nodes";
     gl_list_names(names, count, list, sizeof list);
@@ -141,29 +142,45 @@ static bool fail_transports(const picker *p, gl_calibration_tier tier, const boo
     return fail(p, message);
 }
 
-/* Which transport of a tier to take. A link's own wins; curves that name none serve for any link.
- * *found is false when the tier has no curves. */
+/* What is known wins over what is not: a log without lines that tell could be of any transport. */
+static void warn_unknown(const picker *p, gl_calibration_tier tier, gl_transport taken,
+                         size_t count)
+{
+    if (taken != GL_TRANSPORT_UNKNOWN && count > 0)
+        gl_warn(p->warnings, p->arena, &(gl_mark){.file = p->file}, NULL,
+                "curves %s of an unknown transport: %zu, left out beside those over %s; import "
+                "with --transport what belongs to them",
+                tier == GL_INSIDE_NODES ? "inside a node" : "across nodes", count,
+                gl_transport_name(taken));
+}
+
+/* Which transport of a tier to take. A link's own wins, and without a link the only one that is
+ * known; curves that name none serve where there are no others. *found is false when the tier has
+ * no curves. */
 static bool choose_transport(const picker *p, gl_calibration_tier tier, gl_transport *transport,
                              bool *found)
 {
     bool present[GL_TRANSPORT_COUNT] = {false};
-    int kinds = 0;
-    for (size_t i = 0; i < p->catalog.curve_count; i++)
-        if (usable(p, &p->catalog.curves[i], tier))
-            present[p->catalog.curves[i].transport] = true;
-    for (int t = 0; t < GL_TRANSPORT_COUNT; t++)
-        if (present[t]) {
-            kinds++;
-            *transport = (gl_transport)t;
-        }
-    *found = kinds > 0;
+    size_t known = 0, unknown = 0;
     gl_transport wanted = p->request->transport;
-    if (wanted == GL_TRANSPORT_UNKNOWN || kinds == 0)
-        return kinds <= 1 || fail_transports(p, tier, present);
-    if (!present[wanted] && !present[GL_TRANSPORT_UNKNOWN])
-        return fail_transports(p, tier, present);
-    *transport = present[wanted] ? wanted : GL_TRANSPORT_UNKNOWN;
-    return true;
+    for (size_t i = 0; i < p->catalog.curve_count; i++) {
+        const gl_curve *curve = &p->catalog.curves[i];
+        if (!usable(p, curve, tier))
+            continue;
+        known += curve->transport != GL_TRANSPORT_UNKNOWN && !present[curve->transport];
+        unknown += curve->transport == GL_TRANSPORT_UNKNOWN;
+        present[curve->transport] = true;
+    }
+    *found = known + unknown > 0;
+    *transport = GL_TRANSPORT_UNKNOWN;
+    for (int t = 0; t < GL_TRANSPORT_COUNT; t++)
+        if (present[t] && t != GL_TRANSPORT_UNKNOWN &&
+            (wanted == GL_TRANSPORT_UNKNOWN || t == (int)wanted))
+            *transport = (gl_transport)t;
+    bool clear = wanted == GL_TRANSPORT_UNKNOWN ? known <= 1
+                                                : known == 0 || unknown > 0 || *transport == wanted;
+    warn_unknown(p, tier, *transport, unknown);
+    return clear || fail_transports(p, tier, present);
 }
 
 /* ---- One curve per key ------------------------------------------------------------------- */
@@ -252,21 +269,35 @@ static candidate *list_candidates(const picker *p, gl_calibration_tier tier, gl_
     return list;
 }
 
-/* Takes the first curve of each key and reads its samples. */
+/* Did nccl-tests find wrong data in every sample? */
+static bool none_valid(const gl_curve *curve)
+{
+    size_t valid = 0;
+    for (size_t i = 0; i < curve->sample_count; i++)
+        valid += !(curve->samples[i].wrong > 0);
+    return valid == 0;
+}
+
+/* Takes the best curve of each key that has valid samples, and reads them. */
 static bool take_curves(picker *p, const candidate *list, size_t count, gl_curve **curves,
                         size_t *taken)
 {
     *curves = GL_ARENA_NEW(p->arena, gl_curve, count);
     *taken = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i > 0 && compare_keys(list[i - 1].curve, list[i].curve) == 0) {
+        if (*taken > 0 && compare_keys(&(*curves)[*taken - 1], list[i].curve) == 0) {
             p->repeated++;
             continue;
         }
-        gl_curve *curve = &(*curves)[(*taken)++];
+        gl_curve *curve = &(*curves)[*taken];
         *curve = *list[i].curve;
         if (!gl_store_read_samples(p->store, p->arena, curve, p->err))
             return false;
+        if (none_valid(curve)) {
+            p->failed++;
+            continue;
+        }
+        (*taken)++;
         p->incomplete += list[i].run->state != GL_RUN_COMPLETE;
     }
     return true;
@@ -316,8 +347,13 @@ static bool load_curves(picker *p, gl_calibration *out)
         return false;
     if (across && !load_tier(p, GL_ACROSS_NODES, &out->across, &out->across_count))
         return false;
+    if (p->failed > 0)
+        gl_warn(p->warnings, p->arena, &(gl_mark){.file = p->file}, NULL,
+                "curves left out because all samples failed validation: %zu", p->failed);
     if (out->inside_count + out->across_count == 0)
-        return fail(p, "the calibration database holds no curve with two samples or more");
+        return fail(p, p->failed > 0
+                           ? "holds no curve to plan with: all samples failed validation"
+                           : "the calibration database holds no curve with two samples or more");
     if (p->repeated > 0)
         gl_warn(p->warnings, p->arena, &(gl_mark){.file = p->file}, NULL,
                 "curves measured again later or in another type: %zu; of each the newest complete "

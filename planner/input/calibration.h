@@ -31,7 +31,8 @@ typedef struct gl_calibration {
 } gl_calibration;
 
 /* Reads the wanted curves of a database. Fails when there are none, when one tier has curves over
- * several transports and the request names none of them, or when the runs are of different GPUs. */
+ * several known transports and the request names none of them, or when the runs are of different
+ * GPUs. */
 bool gl_calibration_load(const gl_calibration_request *request, gl_arena *arena,
                          gl_calibration *out, gl_texts *warnings, gl_error *err);
 

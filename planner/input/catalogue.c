@@ -133,7 +133,7 @@ static void read_sources(document *d)
 
 static void diagnose_source(const document *d, const gl_field *field, const char *name)
 {
-    char guess[96], list[256], path[PATH_BYTES];
+    char guess[160], list[256], path[PATH_BYTES];
     snprintf(path, sizeof path, "%s.source", field->path);
     gl_mark mark = gl_fields_mark(&d->tree, path);
     gl_did_you_mean(name, d->names, d->source_count, guess, sizeof guess);

@@ -24,10 +24,10 @@ const gl_field gl_cluster_fields[] = {
     CHOICE_ROW("cluster.inter_node.fabric", fabric, fabrics, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
     REAL_ROW("cluster.inter_node.oversubscription", oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a leaf's downlinks over that of its uplinks."),
     INT_ROW("cluster.inter_node.radix", radix, 2, 4096, "", "Ports of a switch."),
-    TEXT_ROW("cluster.site.region", region, "", "Where the cluster stands."),
-    REAL_ROW("cluster.site.electricity", electricity_usd_per_kwh, GL_USD_PER_KWH, 0, 100, "", "Price of electricity."),
-    REAL_ROW("cluster.site.pue", pue, GL_NUMBER, 1, 10, "", "Power of the site over power of the machines."),
-    TEXT_ROW("prices", prices, "", "Price list: a name of data/prices, or a file."),
+    TEXT_ROW("cluster.site.region", region, "", "Where the cluster stands. The site is not used yet: no cost is planned."),
+    REAL_ROW("cluster.site.electricity", electricity_usd_per_kwh, GL_USD_PER_KWH, 0, 100, "", "Price of electricity; not used yet."),
+    REAL_ROW("cluster.site.pue", pue, GL_NUMBER, 1, 10, "", "Power of the site over power of the machines; not used yet."),
+    TEXT_ROW("prices", prices, "", "Price list: a file, or a name of data/prices, which has none yet. Not used yet: no cost is planned."),
     {.path = NULL},
 };
 /* clang-format on */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LIST_BYTES = 320, GUESS_BYTES = 96, MAGIC_BYTES = 15 };
+enum { LIST_BYTES = 320, GUESS_BYTES = 200 };
 
 static const char *const yaml_extensions[] = {"yaml", NULL};
 static const char *const database_extensions[] = {"db", NULL};
@@ -255,16 +255,51 @@ static const char *default_name(const loader *l)
     return gl_arena_strdup(l->arena, gl_printable(stem, printed, sizeof printed));
 }
 
+static bool is_bundled_list(const loader *l, const char *name)
+{
+    return gl_datadir_find(l->arena, "prices", name, yaml_extensions) != NULL;
+}
+
+/* Costs are not planned yet: what was stated for them must not look as if it counted. */
+static void warn_of_costs(const loader *l)
+{
+    const gl_yaml_node *prices = gl_yaml_find(&l->tree, "prices");
+    const gl_yaml_node *site = gl_yaml_find(&l->tree, "cluster.site");
+    const char *list = l->cluster->prices;
+    char shown[256];
+    if (prices == NULL && site == NULL)
+        return;
+    gl_mark mark = prices != NULL ? prices->mark : site->key_mark;
+    if (list != NULL && !gl_file_exists(list) && !is_bundled_list(l, list))
+        gl_warn(l->warnings, l->arena, &mark, "prices",
+                "there is no price list '%s' (neither a file nor bundled; none are bundled yet)",
+                gl_printable(list, shown, sizeof shown));
+    gl_warn(l->warnings, l->arena, &mark, NULL, "%s not used yet: no cost is planned",
+            site == NULL     ? "prices are"
+            : prices == NULL ? "the site is"
+                             : "prices and site are");
+}
+
 static bool load_description(loader *l, const char *file, const gl_setting *settings,
                              size_t setting_count)
 {
     gl_error err;
     size_t before = problems(l->diagnostics);
+    if (gl_file_is_nccl_log(file))
+        return gl_diagnose(l->diagnostics, &(gl_mark){.file = file}, NULL,
+                           "is output of nccl-tests: import it first: gpulink-calibrate import "
+                           "%.200s --db lab.db, then --cluster lab.db",
+                           file);
     if (!gl_yaml_load(file, l->arena, &l->tree, &err))
         return gl_diagnose_error(l->diagnostics, &err);
+    if (gl_yaml_get(l->tree.root, "model") != NULL && gl_yaml_get(l->tree.root, "cluster") == NULL)
+        return gl_diagnose(l->diagnostics, &(gl_mark){.file = file}, NULL,
+                           "is a model description, and a cluster is expected here: are the two "
+                           "swapped?");
     for (size_t i = 0; i < setting_count; i++)
         if (gl_setting_is_cluster(&settings[i]) &&
-            !gl_yaml_set(&l->tree, l->arena, settings[i].key, settings[i].value, &err))
+            !gl_yaml_set(&l->tree, l->arena, settings[i].option, settings[i].key, settings[i].value,
+                         &err))
             gl_diagnose_error(l->diagnostics, &err);
     l->cluster->name = default_name(l);
     l->cluster->bounded = true;
@@ -273,6 +308,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
         return false;
     if (l->cluster->prices != NULL)
         l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
+    warn_of_costs(l);
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra);
     load_link(l, "cluster.inter_node.link", &l->cluster->inter);
@@ -287,23 +323,29 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
 
 static bool is_database(const char *file, const char *label)
 {
-    static const char magic[] = "SQLite format 3";
-    char start[MAGIC_BYTES] = {0};
-    /* A pipe must not lose its first bytes here. */
-    FILE *stream = gl_file_is_regular(file) ? fopen(file, "rb") : NULL;
-    bool found = false;
-    if (stream != NULL) {
-        found = fread(start, 1, sizeof start, stream) == sizeof start &&
-                memcmp(start, magic, sizeof start) == 0;
-        fclose(stream);
-    }
-    return found || label != NULL || gl_ends_with(file, ".db");
+    return gl_file_is_database(file) || label != NULL || gl_ends_with(file, ".db");
+}
+
+/* A link or a GPU of the catalogue: a part of a cluster, and easily taken for one. */
+static bool diagnose_part(const loader *l, const char *name)
+{
+    bool gpu = gl_datadir_find(l->arena, "gpus", name, yaml_extensions) != NULL;
+    bool link = gl_datadir_find(l->arena, "links", name, yaml_extensions) != NULL;
+    if (gpu || link)
+        gl_diagnose(l->diagnostics, NULL, NULL,
+                    "'%.60s' is a %s of the catalogue, not a cluster: name it in a cluster "
+                    "description (%s; see gpulink-plan schema cluster)",
+                    name, gpu ? "GPU" : "link",
+                    gpu ? "cluster.gpu" : "cluster.intra_node.link, cluster.inter_node.link");
+    return gpu || link;
 }
 
 static bool diagnose_unknown(const loader *l, const char *name)
 {
     size_t clusters, calibrations;
     char guess[GUESS_BYTES], list[LIST_BYTES], shown[128];
+    if (diagnose_part(l, name))
+        return false;
     const char *const *a = gl_datadir_list(l->arena, "clusters", yaml_extensions, &clusters);
     const char *const *b =
         gl_datadir_list(l->arena, "calibrations", database_extensions, &calibrations);
@@ -313,7 +355,10 @@ static bool diagnose_unknown(const loader *l, const char *name)
     for (size_t i = 0; i < calibrations; i++)
         all[clusters + i] = b[i];
     size_t count = clusters + calibrations;
+    const char *near_file = gl_file_guess(l->arena, name);
     gl_did_you_mean(name, all, count, guess, sizeof guess);
+    if (strcmp(guess, ";") == 0 && near_file[0] != '\0')
+        snprintf(guess, sizeof guess, "%s", near_file);
     return gl_diagnose(l->diagnostics, NULL, NULL,
                        "no such cluster: '%s'%s expected: a calibration database, a cluster "
                        "description, or a bundled name (%s)",
@@ -328,10 +373,9 @@ static bool refuse_settings(const loader *l, const char *file, const gl_setting 
     gl_mark mark = {.file = file};
     for (size_t i = 0; i < count; i++)
         if (gl_setting_is_cluster(&settings[i]))
-            return gl_diagnose(
-                l->diagnostics, &mark, NULL,
-                "is a calibration database: --set %.100s needs a cluster description",
-                settings[i].key);
+            return gl_diagnose(l->diagnostics, &mark, NULL,
+                               "is a calibration database: %s %.100s needs a cluster description",
+                               settings[i].option, settings[i].key);
     return true;
 }
 

@@ -17,8 +17,9 @@
  * the catalogue by the name that the driver prints. "FILE.db#LABEL" takes only the runs with that
  * label. Of several curves with the same key (collective, floating-point or integer type,
  * placement, transport, in-place) the newest complete run's is taken, and a warning says so. A file
- * with several transports in one tier is refused when nothing says which is meant (a link of the
- * cluster description, a label).
+ * with several known transports in one tier is refused when nothing says which is meant (a link of
+ * the cluster description, a label); beside a known one, curves of an unknown transport are left
+ * out.
  *
  * Settings of a cluster description ("cluster.nodes=4") are applied to it; all others are left to
  * the model description.

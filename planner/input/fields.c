@@ -12,7 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_BYTES = 128, FOUND_BYTES = 48, RANGE_BYTES = 96, LIST_BYTES = 320, TEXT_MAX = 1024 };
+enum {
+    PATH_BYTES = 128,
+    FOUND_BYTES = 48,
+    GUESS_BYTES = 160,
+    RANGE_BYTES = 96,
+    LIST_BYTES = 320,
+    TEXT_MAX = 1024
+};
 
 typedef struct loader {
     const gl_field *fields;
@@ -240,7 +247,7 @@ static size_t count_names(const char *const *names)
 
 static void diagnose_choice(const loader *l, const gl_field *field, const gl_yaml_node *node)
 {
-    char found[FOUND_BYTES], guess[FOUND_BYTES], list[LIST_BYTES];
+    char found[FOUND_BYTES], guess[GUESS_BYTES], list[LIST_BYTES];
     size_t count = count_names(field->choices);
     gl_diagnose(l->diagnostics, &node->mark, field->path, "found '%s'%s allowed: %s",
                 gl_printable(node->text, found, sizeof found),
@@ -515,15 +522,15 @@ static void diagnose_unknown(const loader *l, const char *section, const gl_yaml
         return;
     }
     size_t count;
-    char list[LIST_BYTES];
+    char list[LIST_BYTES], guess[GUESS_BYTES];
     const char **keys = section_keys(l, section, &count);
-    const char *nearest = gl_nearest(node->key, keys, count);
     const char *elsewhere = find_elsewhere(l, node->key);
-    if (nearest == NULL)
-        nearest = elsewhere;
-    if (nearest != NULL)
-        gl_diagnose(l->diagnostics, &node->key_mark, path, "unknown field; did you mean '%s'?",
-                    nearest);
+    if (elsewhere != NULL)
+        snprintf(guess, sizeof guess, "; did you mean '%s'?", elsewhere);
+    else
+        gl_guess(node->key, keys, count, guess, sizeof guess);
+    if (guess[0] != '\0')
+        gl_diagnose(l->diagnostics, &node->key_mark, path, "unknown field%s", guess);
     else
         gl_diagnose(l->diagnostics, &node->key_mark, path, "unknown field; allowed here: %s",
                     gl_list_names(keys, count, list, sizeof list));

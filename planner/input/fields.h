@@ -40,9 +40,10 @@ typedef struct gl_field {
 
 #define GL_ABOVE_ZERO 1e-300
 
-/* --set key=value */
+/* A field given on the command line: --set key=value, or one value of a sweep. */
 typedef struct gl_setting {
     const char *key, *value;
+    const char *option; /* "--set" or "--sweep", for messages */
 } gl_setting;
 
 /*

@@ -20,6 +20,15 @@ bool gl_file_exists(const char *path);
 /* Is it a regular file: no folder, pipe or device? */
 bool gl_file_is_regular(const char *path);
 
+/* What a file is that was given for something else, by its first bytes: an SQLite database, or
+ * output of nccl-tests (text or JSON). False for what is no regular file. */
+bool gl_file_is_database(const char *path);
+bool gl_file_is_nccl_log(const char *path);
+
+/* "; did you mean 'models/a.yaml'?" of the files in the folder of a path that is not there, or "".
+ * In the arena. */
+const char *gl_file_guess(gl_arena *arena, const char *path);
+
 /* `name` as seen from the folder of `file`; absolute names stay as they are. */
 const char *gl_file_beside(gl_arena *arena, const char *file, const char *name);
 

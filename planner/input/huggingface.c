@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { KEY_BYTES = 64, FOUND_BYTES = 48, LIST_BYTES = 320, FFN_MAX = 16777216 };
+enum { KEY_BYTES = 64, FOUND_BYTES = 48, GUESS_BYTES = 160, LIST_BYTES = 320, FFN_MAX = 16777216 };
 
 /* What the code of a family fixes, whatever its configuration says. */
 enum {
@@ -29,6 +29,7 @@ typedef struct reader {
     const char *family;
     gl_arena *arena;
     gl_model *model;
+    int *positions;
     gl_texts *warnings;
     gl_diagnostics *diagnostics;
 } reader;
@@ -407,7 +408,7 @@ static void read_sizes(const reader *r, const family *f)
     need_int(r, f->heads, "model.heads", &m->heads);
     need_int(r, "vocab_size", "model.vocab", &m->vocab);
     read_int(r, "head_dim", "model.head_dim", &m->head_dim);
-    read_int(r, f->positions, "model.sequence", &m->sequence);
+    read_int(r, f->positions, "model.sequence", r->positions);
     read_bool(r, "tie_word_embeddings", &m->tied_embeddings);
     if (f->kv_heads != NULL)
         read_int(r, f->kv_heads, "model.kv_heads", &m->kv_heads);
@@ -422,7 +423,7 @@ static void read_sizes(const reader *r, const family *f)
 static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
 {
     const char *names[FAMILY_COUNT];
-    char found[FOUND_BYTES], list[LIST_BYTES], guess[FOUND_BYTES];
+    char found[FOUND_BYTES], list[LIST_BYTES], guess[GUESS_BYTES];
     const gl_yaml_node *node = gl_yaml_get(tree->root, "model_type");
     for (size_t i = 0; i < FAMILY_COUNT; i++) {
         names[i] = families[i].type;
@@ -443,7 +444,7 @@ static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagn
     return NULL;
 }
 
-bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *model,
+bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *model, int *positions,
                          gl_texts *warnings, gl_diagnostics *diagnostics)
 {
     size_t before = diagnostics->count + diagnostics->dropped;
@@ -457,8 +458,10 @@ bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *mo
                 .family = f->type,
                 .arena = arena,
                 .model = model,
+                .positions = positions,
                 .warnings = warnings,
                 .diagnostics = diagnostics};
+    *positions = 0;
     apply_traits(&r, f->traits);
     read_sizes(&r, f);
     if (f->finish != NULL)

@@ -17,10 +17,11 @@
 
 /*
  * Fills the architecture of `model`, which holds the defaults; kv_heads and head_dim stay 0 where
- * the configuration leaves them to follow from others. `model->sequence` becomes the largest
- * position when the file states one. Returns true when nothing was diagnosed.
+ * the configuration leaves them to follow from others. *positions is the longest sequence that the
+ * file allows, 0 when it does not say: nobody trains with it just because it is possible. Returns
+ * true when nothing was diagnosed.
  */
-bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *model,
+bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *model, int *positions,
                          gl_texts *warnings, gl_diagnostics *diagnostics);
 
 #endif

@@ -30,6 +30,12 @@ static size_t problems(const loader *l)
 
 /* ---- Hugging Face ------------------------------------------------------------------------ */
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
 static void load_huggingface(const loader *l)
 {
     const char *path = "model.huggingface";
@@ -41,18 +47,20 @@ static void load_huggingface(const loader *l)
         gl_yaml_is_setting(node) ? name : gl_file_beside(l->arena, l->tree->file, name);
     gl_yaml_tree tree;
     gl_error err;
+    int positions = 0;
     if (!gl_file_exists(file)) {
-        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.300s", file);
+        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.300s%s", file,
+                    gl_file_guess(l->arena, file));
         return;
     }
     if (!gl_yaml_load(file, l->arena, &tree, &err))
         gl_diagnose_error(l->diagnostics, &err);
-    else if (gl_huggingface_load(&tree, l->arena, &l->workload->model, l->warnings,
+    else if (gl_huggingface_load(&tree, l->arena, &l->workload->model, &positions, l->warnings,
                                  l->diagnostics) &&
-             l->workload->model.sequence > 0 && !stated(l, "model.sequence"))
-        gl_warn(l->warnings, l->arena, &node->mark, "model.sequence",
-                "not stated; the configuration's largest position, %d, is taken",
-                l->workload->model.sequence);
+             positions > 0 && !stated(l, "model.sequence"))
+        gl_diagnose(l->diagnostics, &node->mark, "model.sequence",
+                    "is not stated; %.100s allows up to %d tokens: state the length you train with",
+                    base_name(file), positions);
 }
 
 /* ---- Completeness ------------------------------------------------------------------------ */
@@ -193,16 +201,41 @@ bool gl_setting_is_cluster(const gl_setting *setting)
            strcmp(setting->key, "prices") == 0;
 }
 
+/* Files of another kind that are given in a description's place. */
+static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_mark mark = {.file = tree->file};
+    if (gl_yaml_get(tree->root, "model") != NULL)
+        return true;
+    if (gl_yaml_get(tree->root, "cluster") != NULL)
+        return gl_diagnose(diagnostics, &mark, NULL,
+                           "is a cluster description, and a model description is expected here: a "
+                           "cluster is given with --cluster");
+    if (gl_yaml_get(tree->root, "model_type") != NULL ||
+        gl_yaml_get(tree->root, "architectures") != NULL)
+        return gl_diagnose(diagnostics, &mark, NULL,
+                           "is a Hugging Face configuration: name it in a model description, as "
+                           "model: {huggingface: %.200s, sequence: 4096}",
+                           base_name(tree->file));
+    return true;
+}
+
 bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
 {
     gl_error err;
     bool opened = true;
+    if (gl_file_is_database(path))
+        return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
+                           "is a calibration database, and a model description is expected here: "
+                           "a database is given with --cluster");
     if (!gl_yaml_load(path, arena, tree, &err))
         return gl_diagnose_error(diagnostics, &err);
+    if (!check_kind(tree, diagnostics))
+        return false;
     for (size_t i = 0; i < setting_count; i++)
         if (!gl_setting_is_cluster(&settings[i]) &&
-            !gl_yaml_set(tree, arena, settings[i].key, settings[i].value, &err))
+            !gl_yaml_set(tree, arena, settings[i].option, settings[i].key, settings[i].value, &err))
             opened = gl_diagnose_error(diagnostics, &err);
     return opened;
 }

@@ -34,11 +34,8 @@ void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const cha
 const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
                             char *text, size_t size)
 {
-    const char *nearest = gl_nearest(found, candidates, count);
-    if (nearest == NULL)
+    if (gl_guess(found, candidates, count, text, size)[0] == '\0')
         snprintf(text, size, ";");
-    else
-        snprintf(text, size, "; did you mean '%s'?", nearest);
     return text;
 }
 

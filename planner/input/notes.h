@@ -15,7 +15,7 @@ void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const cha
              const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* What follows a wrong name and precedes what is allowed: "; did you mean 'x'?" or ";". Written to
- * `text`, which is returned. */
+ * `text`, which is returned. See gl_guess. */
 const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
                             char *text, size_t size);
 

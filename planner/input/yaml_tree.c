@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/input/yaml_tree.h"
 
+#include "common/text.h"
 #include "planner/input/file_text.h"
 
 #include <stdio.h>
@@ -113,11 +114,13 @@ static bool fail_parser(const builder *b)
     if (byte_at(b, p->problem_mark.line, p->problem_mark.column) == '\t')
         return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL,
                           "a tab is used as indentation; YAML wants spaces");
+    const char *language = gl_ends_with(b->file, ".json") ? "JSON" : "YAML";
     const char *problem = p->problem != NULL ? p->problem : "unknown problem";
     if (p->context == NULL)
-        return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL, "not valid YAML: %s", problem);
-    return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL, "not valid YAML: %s, %s (line %d)",
-                      problem, p->context, (int)p->context_mark.line + 1);
+        return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL, "not valid %s: %s", language,
+                          problem);
+    return gl_fail_at(b->err, GL_ERROR_INPUT, &mark, NULL, "not valid %s: %s, %s (line %d)",
+                      language, problem, p->context, (int)p->context_mark.line + 1);
 }
 
 /* ---- Nodes ------------------------------------------------------------------------------- */
@@ -537,10 +540,10 @@ static bool fail_no_mapping(gl_mark mark, const char *path, const char *key, gl_
                       (int)(key - path) - 1, path);
 }
 
-bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const char *value,
-                 gl_error *err)
+bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const char *path,
+                 const char *value, gl_error *err)
 {
-    gl_mark mark = {.file = gl_arena_printf(arena, "--set %.200s=%.200s", path, value)};
+    gl_mark mark = {.file = gl_arena_printf(arena, "%s %.200s=%.200s", option, path, value)};
     gl_yaml_node *node = tree->root, *parsed = NULL;
     if (!parse_setting(arena, mark, path, value, &parsed, err))
         return false;

@@ -38,9 +38,9 @@ bool gl_yaml_parse(const char *name, const char *text, size_t length, gl_arena *
                    gl_yaml_tree *tree, gl_error *err);
 
 /* Sets "a.b.c" to a value given on the command line (itself parsed as YAML, so "{a: 1}" works),
- * creating mappings on the way; its mark's file is "--set a.b.c=value". */
-bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const char *value,
-                 gl_error *err);
+ * creating mappings on the way; its mark's file is "--set a.b.c=value" when `option` is "--set". */
+bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const char *path,
+                 const char *value, gl_error *err);
 
 /* Was the node set by gl_yaml_set? File names in it are seen from where the user stands, not from
  * the document. */

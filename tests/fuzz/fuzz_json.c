@@ -15,8 +15,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gl_workload workload = gl_workload_defaults();
     gl_texts warnings = {0};
     gl_diagnostics diagnostics = {0};
+    int positions;
     if (gl_yaml_parse("config.json", (const char *)data, size, arena, &tree, &err) &&
-        gl_huggingface_load(&tree, arena, &workload.model, &warnings, &diagnostics)) {
+        gl_huggingface_load(&tree, arena, &workload.model, &positions, &warnings, &diagnostics)) {
         gl_model *model = &workload.model;
         gl_findings findings = {.arena = arena};
         if (model->kv_heads == 0)

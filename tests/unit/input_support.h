@@ -32,7 +32,7 @@ static inline outcome load_model_with(const char *text, const char *key, const c
     outcome o = {.arena = gl_arena_create()};
     gl_error err;
     o.ok = gl_yaml_parse("m.yaml", text, strlen(text), o.arena, &o.tree, &err) &&
-           (key == NULL || gl_yaml_set(&o.tree, o.arena, key, value, &err));
+           (key == NULL || gl_yaml_set(&o.tree, o.arena, "--set", key, value, &err));
     if (!o.ok)
         o.diagnostics.items[o.diagnostics.count++] = err;
     else

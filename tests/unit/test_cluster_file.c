@@ -96,6 +96,7 @@ typedef struct recipe {
     gl_dtype dtype;
     gl_placement placement;
     double time_s; /* of every sample: tells curves apart */
+    double wrong;  /* of every sample; 0 = not checked */
 } recipe;
 
 static const recipe nvlink_pair = {.label = "nvlink",
@@ -146,7 +147,7 @@ static void add_recipe(gl_store *store, const recipe *r)
                                   .time_p95_s = (double)NAN,
                                   .time_min_s = (double)NAN,
                                   .iterations = 20,
-                                  .wrong = (double)NAN};
+                                  .wrong = r->wrong > 0 ? r->wrong : (double)NAN};
         ok = gl_store_add_sample(store, curve_id, &sample, &err);
     }
     if (!ok) {
@@ -252,6 +253,53 @@ static void test_transports_and_labels(void **state)
     outcome_free(&l.o);
 }
 
+/* A log that does not tell its transport must not stop those that do. */
+static void test_unknown_transports_yield(void **state)
+{
+    (void)state;
+    recipe r[3] = {nvlink_pair, nvlink_pair, nvlink_pair};
+    r[1].transport = r[2].transport = GL_TRANSPORT_UNKNOWN;
+    r[2].collective = GL_ALL_GATHER;
+    loaded l = load(write_database("partly.db", r, 3));
+    assert_loaded(&l.o);
+    assert_int_equal(l.cluster.intra.curve_count, 1);
+    assert_int_equal(l.cluster.intra.curves[0].transport, GL_TRANSPORT_NVLINK);
+    assert_true(has_warning(&l.o,
+                            "partly.db: curves inside a node of an unknown transport: 2, left "
+                            "out beside those over nvlink; import with --transport"));
+    outcome_free(&l.o);
+    /* Alone they are taken. */
+    l = load(write_database("partly.db", r + 1, 2));
+    assert_loaded(&l.o);
+    assert_int_equal(l.cluster.intra.curve_count, 2);
+    assert_false(has_warning(&l.o, "unknown transport"));
+    outcome_free(&l.o);
+    /* Several that are known are refused as before, and the unknown one is not named. */
+    r[1].transport = GL_TRANSPORT_SHM;
+    l = load(write_database("partly.db", r, 3));
+    assert_problem_in(&l, "partly.db",
+                      ": holds curves over several transports inside a node (nvlink, shm); …");
+    outcome_free(&l.o);
+}
+
+static void test_curves_that_failed_validation(void **state)
+{
+    (void)state;
+    recipe r[2] = {nvlink_pair, nvlink_pair};
+    r[0].wrong = 3;
+    r[0].started_at = "2026-11-02T00:00:00Z";
+    loaded l = load(write_database("wrong.db", r, 1));
+    assert_problem_in(&l, "wrong.db",
+                      ": holds no curve to plan with: all samples failed validation");
+    outcome_free(&l.o);
+    /* An older curve of the same key that is right is better than a newer one that is not. */
+    l = load(write_database("wrong.db", r, 2));
+    assert_loaded(&l.o);
+    assert_int_equal(l.cluster.intra.curve_count, 1);
+    assert_true(has_warning(&l.o, "curves left out because all samples failed validation: 1"));
+    outcome_free(&l.o);
+}
+
 static void test_gpus_of_a_database(void **state)
 {
     (void)state;
@@ -281,7 +329,7 @@ static void test_gpus_of_a_database(void **state)
 static void test_settings_of_a_database(void **state)
 {
     (void)state;
-    const gl_setting settings[] = {{"parallel.tp", "2"}, {"cluster.nodes", "4"}};
+    const gl_setting settings[] = {{"parallel.tp", "2", "--set"}, {"cluster.nodes", "4", "--set"}};
     const char *path = write_database("set.db", &nvlink_pair, 1);
     loaded l = load_set(path, settings, 2);
     assert_problem_in(
@@ -323,6 +371,8 @@ static void test_description(void **state)
     assert_close(c->electricity_usd_per_kwh, 0.08, 0);
     assert_close(c->pue, 1.3, 0);
     assert_string_equal(c->prices, path_of("own/p.yaml"));
+    assert_true(has_warning(&l.o, ":10:9: prices and site are not used yet: no cost is planned"));
+    assert_true(has_warning(&l.o, "own/p.yaml' (neither a file nor bundled"));
     assert_true(c->bounded);
     outcome_free(&l.o);
     l = load(write_file("small.yaml", "cluster: {gpu: NVIDIA H200, nodes: 1, gpus_per_node: 1}\n"));
@@ -372,18 +422,36 @@ static void test_description_refused(void **state)
 static void test_settings_of_a_description(void **state)
 {
     (void)state;
-    const gl_setting settings[] = {
-        {"cluster.nodes", "2"}, {"parallel.tp", "8"}, {"cluster.site.pue", "1.1"}};
+    const gl_setting settings[] = {{"cluster.nodes", "2", "--set"},
+                                   {"parallel.tp", "8", "--set"},
+                                   {"cluster.site.pue", "1.1", "--set"}};
     const char *path = write_file("c.yaml", DESCRIPTION INTRA INTER);
     loaded l = load_set(path, settings, 3);
     assert_loaded(&l.o);
     assert_int_equal(l.cluster.nodes, 2);
     assert_close(l.cluster.pue, 1.1, 0);
     outcome_free(&l.o);
-    const gl_setting wrong = {"cluster.node", "2"};
+    const gl_setting wrong = {"cluster.node", "2", "--set"};
     l = load_set(path, &wrong, 1);
     assert_problem(&l.o,
                    "--set cluster.node=2: cluster.node: unknown field; did you mean 'nodes'?");
+    outcome_free(&l.o);
+}
+
+static void test_costs_are_said_to_be_unused(void **state)
+{
+    (void)state;
+    loaded l = load(write_file("c.yaml", DESCRIPTION INTRA INTER "prices: nonsense\n"));
+    assert_loaded(&l.o);
+    assert_true(has_warning(&l.o,
+                            "c.yaml:7:9: prices: there is no price list 'nonsense' (neither a "
+                            "file nor bundled; none are bundled yet)"));
+    assert_true(has_warning(&l.o, "c.yaml:7:9: prices are not used yet: no cost is planned"));
+    outcome_free(&l.o);
+    l = load(write_file("c.yaml", DESCRIPTION INTRA INTER "  site: {pue: 1.3}\n"));
+    assert_loaded(&l.o);
+    assert_int_equal(l.o.warnings.count, 1);
+    assert_true(has_warning(&l.o, "the site is not used yet: no cost is planned"));
     outcome_free(&l.o);
 }
 
@@ -540,7 +608,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_database_is_a_cluster),
         cmocka_unit_test(test_newest_complete_run_wins),
+        cmocka_unit_test(test_costs_are_said_to_be_unused),
         cmocka_unit_test(test_transports_and_labels),
+        cmocka_unit_test(test_unknown_transports_yield),
+        cmocka_unit_test(test_curves_that_failed_validation),
         cmocka_unit_test(test_gpus_of_a_database),
         cmocka_unit_test(test_settings_of_a_database),
         cmocka_unit_test(test_description),

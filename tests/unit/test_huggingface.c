@@ -3,6 +3,8 @@
 
 #include "planner/core/parameters.h"
 
+#define SEQUENCE "  sequence: 1024\n"
+
 /* A description beside the fixtures that names one of them. */
 static outcome load_config(const char *file, const char *more)
 {
@@ -41,7 +43,7 @@ static void test_published_counts(void **state)
         {"deepseek-v3.json", 671026419200},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        outcome o = load_config(models[i].file, "");
+        outcome o = load_config(models[i].file, SEQUENCE);
         int64_t parameters = count_parameters(&o);
         if (parameters != models[i].parameters) {
             fprintf(stderr, "%s: %lld, published %lld\n", models[i].file, (long long)parameters,
@@ -64,7 +66,7 @@ static void test_nearly_counted(void **state)
         {"qwen1.5-moe-a2.7b.json", "the shared expert's gate", 14315784192},
     };
     for (size_t i = 0; i < sizeof models / sizeof models[0]; i++) {
-        outcome o = load_config(models[i].file, "");
+        outcome o = load_config(models[i].file, SEQUENCE);
         assert_close((double)count_parameters(&o), models[i].parameters, 1e-4);
         assert_true(has_warning(&o, models[i].warning));
         outcome_free(&o);
@@ -74,7 +76,7 @@ static void test_nearly_counted(void **state)
 static void test_families(void **state)
 {
     (void)state;
-    outcome o = load_config("deepseek-v3.json", "");
+    outcome o = load_config("deepseek-v3.json", SEQUENCE);
     const gl_model *m = &o.workload.model;
     assert_int_equal(m->attention.kind, GL_ATTENTION_MLA);
     assert_int_equal(m->attention.q_lora, 1536);
@@ -85,33 +87,32 @@ static void test_families(void **state)
     assert_true(m->moe.router_bias);
     assert_true(has_warning(&o, "layers for multi-token prediction are not counted"));
     outcome_free(&o);
-    o = load_config("deepseek-v2-lite.json", "");
+    o = load_config("deepseek-v2-lite.json", SEQUENCE);
     assert_int_equal(o.workload.model.attention.q_lora, 0);
     assert_int_equal(o.workload.model.moe.shared_ffn, 2816);
     assert_false(o.workload.model.moe.router_bias);
     outcome_free(&o);
-    o = load_config("mistral-7b.json", "");
+    o = load_config("mistral-7b.json", SEQUENCE);
     assert_int_equal(o.workload.model.attention.window, 4096);
     assert_false(o.workload.model.fused_weights);
     outcome_free(&o);
-    o = load_config("gpt2.json", "");
+    o = load_config("gpt2.json", SEQUENCE);
     assert_true(o.workload.model.fused_weights && o.workload.model.tied_embeddings);
     assert_int_equal(o.workload.model.learned_positions, 1024);
     assert_int_equal(o.workload.model.ffn, 3072);
     outcome_free(&o);
-    o = load_config("bloom.json", "");
+    o = load_config("bloom.json", SEQUENCE);
     assert_true(o.workload.model.embedding_norm);
     assert_int_equal(o.workload.model.biases, GL_BIASES_ALL);
-    assert_int_equal(o.workload.model.sequence, 0);
     outcome_free(&o);
-    o = load_config("falcon-40b.json", "");
+    o = load_config("falcon-40b.json", SEQUENCE);
     assert_int_equal(o.workload.model.kv_heads, 8);
     outcome_free(&o);
-    o = load_config("qwen2.5-72b.json", "");
+    o = load_config("qwen2.5-72b.json", SEQUENCE);
     assert_int_equal(o.workload.model.biases, GL_BIASES_QKV);
     assert_int_equal(o.workload.model.attention.window, 0);
     outcome_free(&o);
-    o = load_config("qwen3-30b-a3b.json", "");
+    o = load_config("qwen3-30b-a3b.json", SEQUENCE);
     assert_true(o.workload.model.qk_norm);
     assert_int_equal(o.workload.model.head_dim, 128);
     outcome_free(&o);
@@ -129,15 +130,29 @@ static void test_fields_beside_it_win(void **state)
     assert_true(o.workload.model.fused_weights);
     assert_int_equal(o.warnings.count, 0);
     outcome_free(&o);
-    o = load_config("llama-3-8b.json", "");
-    assert_true(has_warning(&o, "m.yaml:2:16: model.sequence: not stated; the configuration's "
-                                "largest position, 8192, is taken"));
-    outcome_free(&o);
-    o = load_config("llama-3-8b.json", "  parameters: 70e9\n");
+    o = load_config("llama-3-8b.json", SEQUENCE "  parameters: 70e9\n");
     assert_false(o.ok);
     assert_problem(&o,
-                   TEST_SOURCE_DIR "/fixtures/huggingface/m.yaml:3:15: model.parameters: stated "
+                   TEST_SOURCE_DIR "/fixtures/huggingface/m.yaml:4:15: model.parameters: stated "
                                    "7e+10, but the architecture has 8030261248 (-88.5 %); …");
+    outcome_free(&o);
+}
+
+/* What a configuration allows is not what somebody trains with. */
+static void test_sequence_is_stated(void **state)
+{
+    (void)state;
+    outcome o = load_config("llama-3-8b.json", "");
+    assert_false(o.ok);
+    assert_int_equal(o.diagnostics.count, 1);
+    assert_problem(&o, TEST_SOURCE_DIR "/fixtures/huggingface/m.yaml:2:16: model.sequence: is not "
+                                       "stated; llama-3-8b.json allows up to 8192 tokens: state "
+                                       "the length you train with");
+    outcome_free(&o);
+    /* BLOOM's does not even say what it allows: then the length is just not known. */
+    o = load_config("bloom.json", "");
+    assert_loaded(&o);
+    assert_int_equal(o.workload.model.sequence, 0);
     outcome_free(&o);
 }
 
@@ -148,10 +163,12 @@ static void refused(const char *text, const char *expected)
     outcome o = {.arena = gl_arena_create()};
     gl_error err;
     gl_model model = gl_workload_defaults().model;
+    int positions;
     if (!gl_yaml_parse("c.json", text, strlen(text), o.arena, &o.tree, &err))
         o.diagnostics.items[o.diagnostics.count++] = err;
     else
-        assert_false(gl_huggingface_load(&o.tree, o.arena, &model, &o.warnings, &o.diagnostics));
+        assert_false(
+            gl_huggingface_load(&o.tree, o.arena, &model, &positions, &o.warnings, &o.diagnostics));
     assert_problem(&o, expected);
     outcome_free(&o);
 }
@@ -185,7 +202,7 @@ static void test_refused(void **state)
             "c.json:1:67: word_embed_proj_dim: embeddings of another width…");
     refused("{\"model_type\": \"qwen3_moe\", \"mlp_only_layers\": [0, 5]}",
             "c.json:1:52: mlp_only_layers: only leading layers (0, 1, …) can be dense here");
-    refused("{\"model_type\": \"llama\"", "c.json:2:1: not valid YAML: …");
+    refused("{\"model_type\": \"llama\"", "c.json:2:1: not valid JSON: …");
 }
 
 static void test_missing_file(void **state)
@@ -202,9 +219,13 @@ static void test_missing_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_counts), cmocka_unit_test(test_nearly_counted),
-        cmocka_unit_test(test_families),         cmocka_unit_test(test_fields_beside_it_win),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_published_counts),
+        cmocka_unit_test(test_nearly_counted),
+        cmocka_unit_test(test_families),
+        cmocka_unit_test(test_fields_beside_it_win),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_sequence_is_stated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -417,8 +417,9 @@ static void test_files(void **state)
     gl_workload workload;
     gl_texts warnings = {0};
     gl_diagnostics diagnostics = {0};
-    const gl_setting settings[] = {
-        {"parallel.dp", "2"}, {"cluster.nodes", "4"}, {"prices", "standard"}};
+    const gl_setting settings[] = {{"parallel.dp", "2", "--set"},
+                                   {"cluster.nodes", "4", "--set"},
+                                   {"prices", "standard", "--set"}};
     snprintf(path, sizeof path, "%s/model_file_%d.yaml", TEST_BINARY_DIR, (int)getpid());
     FILE *file = fopen(path, "w");
     assert_non_null(file);

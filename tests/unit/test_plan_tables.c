@@ -318,7 +318,8 @@ static void test_swept_keys_are_columns_of_the_summary(void **state)
     (void)state;
     fixture f;
     gl_scenario scenario, summary;
-    const gl_setting swept[] = {{"batch.micro", "4"}, {"buckets.gradient", "40 MiB"}};
+    const gl_setting swept[] = {{"batch.micro", "4", "--sweep"},
+                                {"buckets.gradient", "40 MiB", "--sweep"}};
     const gl_plan_view view = {.name = "s", .swept = swept, .swept_count = 2};
     plan_model(&f, "llama-1.1b-ddp.yaml", swept, 2);
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);

@@ -44,6 +44,26 @@ static void nearest_refuses_what_is_far(void **state)
     assert_null(gl_nearest("global", keys, 0));
 }
 
+static void guesses_prefer_what_holds_the_word(void **state)
+{
+    (void)state;
+    static const char *const gpus[] = {"a10", "a100-pcie-80gb", "a100-sxm-80gb", "h100-sxm", "l4"};
+    static const char *const links[] = {"ib-hdr",  "ib-ndr",  "nvlink2",     "nvlink3",
+                                        "nvlink4", "nvlink5", "nvlink4-h800"};
+    char text[200], small[30];
+    assert_string_equal(gl_guess("a100", gpus, 5, text, sizeof text),
+                        "; did you mean 'a100-sxm-80gb' or 'a100-pcie-80gb'?");
+    assert_string_equal(gl_guess("hdr", links, 7, text, sizeof text), "; did you mean 'ib-hdr'?");
+    assert_string_equal(gl_guess("nvlink", links, 7, text, sizeof text),
+                        "; did you mean 'nvlink2', 'nvlink3', 'nvlink4' or 'nvlink5'?");
+    assert_string_equal(gl_guess("ib-nrd", links, 7, text, sizeof text),
+                        "; did you mean 'ib-ndr'?");
+    assert_string_equal(gl_guess("4", gpus, 5, text, sizeof text), "");
+    assert_string_equal(gl_guess("", gpus, 5, text, sizeof text), "");
+    assert_string_equal(gl_guess("a100", gpus, 5, small, sizeof small), "");
+    assert_string_equal(gl_guess("a1O0", gpus, 5, small, sizeof small), "; did you mean 'a10'?");
+}
+
 static void prefixes_and_suffixes(void **state)
 {
     (void)state;
@@ -134,9 +154,13 @@ static void wrapping_breaks_at_blanks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nearest_finds_slips),       cmocka_unit_test(nearest_refuses_what_is_far),
-        cmocka_unit_test(prefixes_and_suffixes),     cmocka_unit_test(printable_replaces_and_cuts),
-        cmocka_unit_test(utf8_decodes_and_refuses),  cmocka_unit_test(width_counts_columns),
+        cmocka_unit_test(nearest_finds_slips),
+        cmocka_unit_test(nearest_refuses_what_is_far),
+        cmocka_unit_test(guesses_prefer_what_holds_the_word),
+        cmocka_unit_test(prefixes_and_suffixes),
+        cmocka_unit_test(printable_replaces_and_cuts),
+        cmocka_unit_test(utf8_decodes_and_refuses),
+        cmocka_unit_test(width_counts_columns),
         cmocka_unit_test(wrapping_breaks_at_blanks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,10 +305,10 @@ static void test_set(void **state)
     gl_arena *arena = gl_arena_create();
     gl_yaml_tree tree = parse(arena, "parallel:\n  tp: 2\n  pp: 4\ncompute:\n");
     gl_error err;
-    assert_true(gl_yaml_set(&tree, arena, "parallel.tp", "8", &err));
-    assert_true(gl_yaml_set(&tree, arena, "buckets.gradient", "40 MiB", &err));
-    assert_true(gl_yaml_set(&tree, arena, "compute.mfu", "45%", &err));
-    assert_true(gl_yaml_set(&tree, arena, "batch", "{global: 512, micro: 1}", &err));
+    assert_true(gl_yaml_set(&tree, arena, "--set", "parallel.tp", "8", &err));
+    assert_true(gl_yaml_set(&tree, arena, "--set", "buckets.gradient", "40 MiB", &err));
+    assert_true(gl_yaml_set(&tree, arena, "--set", "compute.mfu", "45%", &err));
+    assert_true(gl_yaml_set(&tree, arena, "--set", "batch", "{global: 512, micro: 1}", &err));
     assert_string_equal(text_at(&tree, "parallel.tp"), "8");
     assert_string_equal(text_at(&tree, "parallel.pp"), "4");
     assert_string_equal(text_at(&tree, "buckets.gradient"), "40 MiB");
@@ -326,7 +326,7 @@ static void set_refused(const char *path, const char *value, const char *expecte
     gl_yaml_tree tree = parse(arena, "parallel:\n  tp: 2\n");
     gl_error err;
     char found[1400];
-    assert_false(gl_yaml_set(&tree, arena, path, value, &err));
+    assert_false(gl_yaml_set(&tree, arena, "--set", path, value, &err));
     assert_string_equal(gl_error_text(&err, found, sizeof found), expected);
     gl_arena_destroy(arena);
 }
