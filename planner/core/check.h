@@ -33,7 +33,8 @@ void gl_findings_add(gl_findings *findings, bool fatal, const char *path, const 
  * data parallelism; stated parameters against the count (2 %). */
 void gl_check_workload(const gl_workload *workload, gl_findings *findings);
 
-/* Enough GPUs; tp within the NVLink domain is a warning when it is not. */
+/* Enough GPUs, a peak for the compute type; tp within a node and a node within its link's domain
+ * are warnings when they are not. */
 void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster,
                       gl_findings *findings);
 

@@ -228,20 +228,28 @@ static void add_counted(builder *b, double parameters)
     o->backward_s = o->backward_flop / b->gemm_flop_per_s;
 }
 
-static double dtype_peak(const gl_gpu *gpu, gl_dtype dtype)
+/* The first of two peaks that the GPU has; NaN when it has neither. */
+static double first_peak(const gl_figure *wanted, const gl_figure *otherwise)
 {
+    if (wanted->kind != GL_FIGURE_ABSENT)
+        return wanted->value;
+    return otherwise->kind != GL_FIGURE_ABSENT ? otherwise->value : (double)NAN;
+}
+
+double gl_gpu_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype)
+{
+    const gl_figure *bf16 = &gpu->bf16_flop_per_s, *fp16 = &gpu->fp16_flop_per_s;
     switch (dtype) {
     case GL_FP8:
-        return gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->fp8_flop_per_s.value
-                                                            : gpu->bf16_flop_per_s.value;
+        if (gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
+            return gpu->fp8_flop_per_s.value;
+        return first_peak(bf16, fp16);
     case GL_FP16:
-        return gpu->fp16_flop_per_s.value;
+        return first_peak(fp16, bf16);
     case GL_FP32:
-        return gpu->fp32_flop_per_s.value;
+        return first_peak(&gpu->fp32_flop_per_s, &gpu->fp32_flop_per_s);
     default:
-        /* GPUs before Ampere have no BF16 units: there BF16 stands for FP16 training. */
-        return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
-                                                             : gpu->fp16_flop_per_s.value;
+        return first_peak(bf16, fp16);
     }
 }
 
@@ -259,8 +267,8 @@ static void set_rates(builder *b)
     const gl_figure *efficiency = dtype == GL_FP8 && g->fp8_gemm_efficiency.kind != GL_FIGURE_ABSENT
                                       ? &g->fp8_gemm_efficiency
                                       : &g->gemm_efficiency;
-    double attention_peak = dtype_peak(g, dtype == GL_FP8 ? GL_BF16 : dtype);
-    b->gemm_flop_per_s = dtype_peak(g, dtype) * efficiency->value;
+    double attention_peak = gl_gpu_peak_flop_per_s(g, dtype == GL_FP8 ? GL_BF16 : dtype);
+    b->gemm_flop_per_s = gl_gpu_peak_flop_per_s(g, dtype) * efficiency->value;
     b->attention_flop_per_s = attention_peak * g->attention_efficiency.value;
     b->attention_backward_flop_per_s = attention_peak * g->attention_backward_efficiency.value;
     b->memory_bytes_per_s = g->memory_bw_bytes_per_s.value * g->memory_efficiency.value;

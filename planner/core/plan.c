@@ -209,14 +209,7 @@ static double step_tokens(const gl_workload *w)
 
 static double peak_flop_per_s(const gl_workload *w, const gl_gpu *gpu)
 {
-    if (gpu == NULL)
-        return (double)NAN;
-    if (w->precision.compute == GL_FP8 && gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
-        return gpu->fp8_flop_per_s.value;
-    if (w->precision.compute == GL_FP32)
-        return gpu->fp32_flop_per_s.value;
-    return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
-                                                         : gpu->fp16_flop_per_s.value;
+    return gpu != NULL ? gl_gpu_peak_flop_per_s(gpu, w->precision.compute) : (double)NAN;
 }
 
 /* A time or an MFU that the user measured on one GPU replaces the operator model's: the blocks keep

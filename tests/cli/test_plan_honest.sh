@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a plan may not claim: shares above one, negative times, fits that nobody knows.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+model=$models/llama-1.1b-ddp.yaml
+
+cluster() {
+    printf 'cluster: {name: C, gpu: %s, nodes: 1, gpus_per_node: %s, intra_node: {%s}}\n' "$2" "$3" "$4" >"$1"
+}
+
+# The value of a column in the first row of a CSV table; no name here has commas.
+value() {
+    tr -d '\r' <"$1" | awk -F, -v name="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == 2 { print $column }'
+}
+
+holds() {
+    checks=$((checks + 1))
+    awk "BEGIN { exit !($1) }" || fail "$1 does not hold"
+}
+
+# Peaks: MFU is over the peak of the type in use; a type without a peak is refused, not waited for.
+cluster volta.yaml v100-sxm2-32gb 8 'link: nvlink2'
+gpulink-plan "$model" --cluster volta.yaml --set precision.compute=fp16 --format csv --table step >step.csv
+holds "$(value step.csv mfu) < 1"
+cluster ampere.yaml a100-sxm-80gb 8 'link: nvlink3'
+expect 0 'has no FP8' gpulink-plan "$model" --cluster ampere.yaml --set precision.compute=fp8
+sed -E '/^  (fp16|fp32|fp8|fp8_gemm_efficiency):/d' "$GPULINK_SOURCE/data/gpus/h100-sxm.yaml" >own.yaml
+cluster own-gpu.yaml ./own.yaml 8 'link: nvlink4'
+expect 0 'MFU' gpulink-plan "$model" --cluster own-gpu.yaml --set precision.compute=fp16
+expect 3 "precision\.compute: the GPU 'own' has no peak for fp32" \
+    timeout 20 gpulink-plan "$model" --cluster own-gpu.yaml --set precision.compute=fp32
+
+# A link that joins two GPUs does not join eight.
+cluster bridges.yaml rtx-3090 8 'link: nvlink-bridge-3090'
+expect 0 'nvlink-bridge-3090 joins at' gpulink-plan "$model" --cluster bridges.yaml \
+    --set parallel.dp=8 --set batch.global=64
