@@ -260,22 +260,26 @@ static double tier_error(const planner *p, int tier)
     return sum > 0 ? weighted / sum : 0;
 }
 
-/* Half of the P10–P90 width: each source moved alone by its P90, added in quadrature. */
-static double half_interval(const planner *p)
+/* Distances of P10 and P90 from the step time: each source moved alone by its P90, added in
+ * quadrature. Faster and slower apart: what is hardly known may take many times as long, but never
+ * less than nothing. */
+typedef struct spread {
+    double below_s, above_s;
+} spread;
+
+static spread interval(const planner *p, double time_s)
 {
-    double sum = 0;
+    spread around = {0, 0};
     for (int source = 0; source < 3; source++) {
         double sigma = source == 0 ? p->plan->compute.error_frac : tier_error(p, source - 1);
         double z = P90_OF_SIGMA * sigma;
-        gl_scales up = {1, {1, 1}}, down = {1, {1, 1}};
-        double *target_up = source == 0 ? &up.compute : &up.tier[source - 1];
-        double *target_down = source == 0 ? &down.compute : &down.tier[source - 1];
-        *target_up = 1 + z;
-        *target_down = 1 / (1 + z);
-        double width = evaluate(p, up, NULL).time_s - evaluate(p, down, NULL).time_s;
-        sum += width / 2 * width / 2;
+        gl_scales slow = {1, {1, 1}}, fast = {1, {1, 1}};
+        *(source == 0 ? &slow.compute : &slow.tier[source - 1]) = 1 + z;
+        *(source == 0 ? &fast.compute : &fast.tier[source - 1]) = 1 / (1 + z);
+        around.below_s = hypot(around.below_s, time_s - evaluate(p, fast, NULL).time_s);
+        around.above_s = hypot(around.above_s, evaluate(p, slow, NULL).time_s - time_s);
     }
-    return sqrt(sum);
+    return around;
 }
 
 static void fill_rows(planner *p, const double *exposed_s)
@@ -300,10 +304,10 @@ static void fill_step_times(planner *p, const gl_schedule *s)
     gl_step *step = &p->plan->step;
     const gl_workload *w = p->workload;
     double ranks = (double)gl_workload_ranks(w), tokens = step_tokens(w);
-    double half = half_interval(p);
+    spread around = interval(p, s->time_s);
     step->time_s = s->time_s;
-    step->time_p10_s = s->time_s - half;
-    step->time_p90_s = s->time_s + half;
+    step->time_p10_s = s->time_s - around.below_s;
+    step->time_p90_s = s->time_s + around.above_s;
     step->compute_s = s->compute_s;
     step->overlap_tax_s = s->overlap_tax_s;
     step->exposed_communication_s = s->exposed_s;

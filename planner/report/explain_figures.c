@@ -351,17 +351,17 @@ static void add_step_time(gl_explainer *e, const char *evidence)
                                  seconds(e, step->bubble_s), seconds(e, step->optimizer_s)),
                  evidence, "step.* below"});
     static const char *const source = "errors of compute, of the links in a node and between nodes";
-    double half = (step->time_p90_s - step->time_p10_s) / 2;
+    double below = step->time_s - step->time_p10_s, above = step->time_p90_s - step->time_s;
     add_line(e, "time_p10_s", step->time_p10_s, GL_SECONDS,
              (gl_figure_how){
-                 "time − half width; half width: each error moved alone by its P90, "
-                 "added in quadrature",
-                 gl_arena_printf(e->arena, "%s − %s", seconds(e, step->time_s), seconds(e, half)),
+                 "time − what each error alone saves when it is as good as its P90 is bad, added "
+                 "in quadrature",
+                 gl_arena_printf(e->arena, "%s − %s", seconds(e, step->time_s), seconds(e, below)),
                  evidence, source});
     add_line(e, "time_p90_s", step->time_p90_s, GL_SECONDS,
              (gl_figure_how){
-                 "time + half width",
-                 gl_arena_printf(e->arena, "%s + %s", seconds(e, step->time_s), seconds(e, half)),
+                 "time + what each error alone costs at its P90, added in quadrature",
+                 gl_arena_printf(e->arena, "%s + %s", seconds(e, step->time_s), seconds(e, above)),
                  evidence, source});
 }
 

@@ -36,3 +36,11 @@ expect 3 "precision\.compute: the GPU 'own' has no peak for fp32" \
 cluster bridges.yaml rtx-3090 8 'link: nvlink-bridge-3090'
 expect 0 'nvlink-bridge-3090 joins at' gpulink-plan "$model" --cluster bridges.yaml \
     --set parallel.dp=8 --set batch.global=64
+
+# An interval of what is hardly known is wide, and ends above nothing.
+cluster far.yaml h200-sxm 1024 'calibration: h200-socket'
+gpulink-plan "$model" --cluster far.yaml --allow-extrapolation --set parallel.dp=1024 \
+    --set batch.global=8192 --format csv --table step >step.csv
+holds "0 < $(value step.csv time_p10_s)"
+holds "$(value step.csv time_p10_s) < $(value step.csv time_s)"
+holds "$(value step.csv time_s) < $(value step.csv time_p90_s)"
