@@ -117,22 +117,12 @@ static gl_table *echo_table(const echo *list, const char *name, const char *titl
     return table;
 }
 
-/* What the user did not state reads as null, not as the zero that stands for it inside. */
-static void unset_zero(echo *list, const char *name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->columns[i].name, name) == 0 && list->cells[i].type == GL_CELL_REAL &&
-            !(list->cells[i].as.real > 0))
-            list->cells[i] = (gl_cell){.type = GL_CELL_EMPTY};
-}
-
 /* What was counted, beside what was said. */
 static gl_table *model_table(const context *c)
 {
     const gl_parameters *parameters = &c->plan->parameters;
     echo list = {.arena = c->arena};
     echo_section(&list, c->plan->workload, "model", false);
-    unset_zero(&list, "parameters");
     echo_add(&list, "parameters_counted", gl_integer(parameters->total));
     echo_add(&list, "parameters_active", gl_integer(parameters->active));
     echo_add(&list, "parameters_exact", gl_boolean(parameters->exact));
@@ -154,8 +144,6 @@ static gl_table *training_table(const context *c)
     echo list = {.arena = c->arena};
     for (size_t i = 0; i < COUNT(sections); i++)
         echo_section(&list, c->plan->workload, sections[i], true);
-    unset_zero(&list, "compute_step_s");
-    unset_zero(&list, "compute_mfu_frac");
     echo_add(&list, "microbatches", gl_integer(gl_workload_microbatches(c->plan->workload)));
     return echo_table(&list, "training", "Training");
 }
@@ -371,6 +359,12 @@ static gl_table *required_bandwidth_table(const context *c)
     return table;
 }
 
+/* Without an architecture neither is known. */
+static double logits_bytes(const gl_memory *memory)
+{
+    return isnan(memory->activations_bytes) ? (double)NAN : memory->logits_bytes;
+}
+
 static double other_bytes(const gl_memory *memory)
 {
     return memory->logits_bytes + memory->buffers_bytes + memory->reserve_bytes;
@@ -390,17 +384,17 @@ static double other_bytes(const gl_memory *memory)
     X("in_flight", "  microbatches in flight", GL_NUMBER, GL_FOR_ALL,                              \
       gl_integer(memory->in_flight))                                                               \
     MEMORY_BYTES(X, "other_bytes", "Other", other_bytes(memory))                                   \
-    MEMORY_BYTES(X, "logits_bytes", "  logits", memory->logits_bytes)                              \
+    MEMORY_BYTES(X, "logits_bytes", "  logits", logits_bytes(memory))                              \
     MEMORY_BYTES(X, "buffers_bytes", "  buffers", memory->buffers_bytes)                           \
     MEMORY_BYTES(X, "library_bytes", "    of them libraries", memory->library_bytes)               \
     MEMORY_BYTES(X, "reserve_bytes", "  reserve", memory->reserve_bytes)                           \
     MEMORY_BYTES(X, "not_together_bytes", "Not at the same time", memory->not_together_bytes)
 
-/* Whether it fits is unknown, not true, when the capacity is. */
+/* Whether it fits is unknown, not true, when the capacity is, and when all that is known is a lower
+ * bound below it. */
 static gl_cell fits_cell(const gl_memory *memory)
 {
-    return isnan(memory->capacity_bytes) ? (gl_cell){.type = GL_CELL_EMPTY}
-                                         : gl_boolean(memory->fits);
+    return memory->fits_known ? gl_boolean(memory->fits) : (gl_cell){.type = GL_CELL_EMPTY};
 }
 
 static gl_table *memory_table(const context *c)
@@ -671,6 +665,11 @@ static bool misses_activations(const gl_plan *plan)
     return isnan(plan->memory.activations_bytes);
 }
 
+static bool misses_fit(const gl_plan *plan)
+{
+    return misses_activations(plan) && plan->memory.fits && !isnan(plan->memory.capacity_bytes);
+}
+
 static bool misses_capacity(const gl_plan *plan)
 {
     return plan->cluster->gpu != NULL && isnan(plan->memory.capacity_bytes);
@@ -694,8 +693,9 @@ static bool misses_inter(const gl_plan *plan)
 
 static const gap gaps[] = {
     {misses_mfu, "MFU is not given: the catalogue has no peak of this GPU for the compute type"},
-    {misses_activations, "activations are not known without an architecture: they are not in the "
-                         "memory total, which is a lower bound"},
+    {misses_activations, "activations and logits are not known without an architecture: they are "
+                         "not in the memory total, which is a lower bound"},
+    {misses_fit, "whether it fits is not known: the lower bound does, but activations come on top"},
     {misses_capacity, "whether it fits is not known: the catalogue has no memory size of this GPU"},
     {misses_intra, "no bandwidth inside the node meets target.exposed_communication: a required "
                    "one is not given"},

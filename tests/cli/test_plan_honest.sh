@@ -44,3 +44,25 @@ gpulink-plan "$model" --cluster far.yaml --allow-extrapolation --set parallel.dp
 holds "0 < $(value step.csv time_p10_s)"
 holds "$(value step.csv time_p10_s) < $(value step.csv time_s)"
 holds "$(value step.csv time_s) < $(value step.csv time_p90_s)"
+
+# A parameter count alone: a lower bound below the capacity fits nothing yet, one above does not fit.
+minimal() {
+    gpulink-plan "$models/minimal.yaml" --cluster h200-nvlink --format csv "$@" 2>/dev/null >table.csv
+}
+same() {
+    checks=$((checks + 1))
+    [ "$(value table.csv "$1")" = "$2" ] || fail "$1 is '$(value table.csv "$1")', not '$2'"
+}
+minimal --table memory
+same fits ''
+same logits_bytes ''
+minimal --table summary
+same memory_fits ''
+same evidence none
+minimal --table memory --set model.parameters=100e9
+same fits false
+minimal --table model
+same parameters 3000000000
+same layers ''
+same moe_experts ''
+expect 0 'whether it fits is not known' gpulink-plan "$models/minimal.yaml" --cluster h200-nvlink
