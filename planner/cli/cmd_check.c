@@ -3,6 +3,7 @@
 #include "planner/cli/messages.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/fields.h"
+#include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
 
@@ -77,7 +78,7 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 static bool is_database(const char *path)
 {
     char head[16] = "";
-    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    FILE *file = gl_file_is_regular(path) ? fopen(path, "rb") : NULL;
     if (file == NULL)
         return false;
     size_t read = fread(head, 1, sizeof head, file);
