@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/plan_tables.h"
+#include "common/text.h"
 #include "planner/input/fields.h"
 #include "planner/report/headline.h"
 
@@ -548,8 +549,22 @@ static gl_table *compute_table(const context *c)
 
 static const gl_column summary_columns[] = {SUMMARY(AS_COLUMN)};
 
-/* A swept key as a column: "parallel.tp" is `parallel_tp`, "Tp" for people would hide where it is.
- */
+/* What people read above a swept column: "parallel.tp", and of several keys "tp", as long as that
+ * tells them apart. They have 100 columns. */
+static const char *swept_heading(const gl_plan_view *view, size_t index)
+{
+    const char *key = view->swept[index].key, *dot = strrchr(key, '.');
+    if (view->swept_count < 2 || dot == NULL)
+        return key;
+    for (size_t i = 0; i < view->swept_count; i++) {
+        const char *other = strrchr(view->swept[i].key, '.');
+        if (i != index && other != NULL && strcmp(other, dot) == 0)
+            return key;
+    }
+    return dot + 1;
+}
+
+/* A swept key as a column: "parallel.tp" is `parallel_tp`. */
 static const gl_column *summary_columns_with(const gl_plan_view *view, gl_arena *arena)
 {
     gl_column *columns = GL_ARENA_NEW(arena, gl_column, view->swept_count + COUNT(summary_columns));
@@ -558,8 +573,8 @@ static const gl_column *summary_columns_with(const gl_plan_view *view, gl_arena 
         for (char *letter = name; *letter != '\0'; letter++)
             if (*letter == '.')
                 *letter = '_';
-        columns[i] =
-            (gl_column){name, gl_arena_strdup(arena, view->swept[i].key), GL_NUMBER, GL_FOR_ALL};
+        columns[i] = (gl_column){name, gl_arena_strdup(arena, swept_heading(view, i)), GL_NUMBER,
+                                 GL_FOR_ALL};
     }
     memcpy(columns + view->swept_count, summary_columns, sizeof summary_columns);
     return columns;
@@ -768,7 +783,24 @@ static bool is_constant(const gl_table *table, size_t column)
     return true;
 }
 
-/* Cluster and GPUs go into the title when they do not differ. */
+/* What goes into the title when all rows have the same of it; NULL: the column stays. */
+static const char *constant_text(const char *name, const gl_cell *cell, gl_arena *arena)
+{
+    if (strcmp(name, "cluster") == 0)
+        return gl_arena_printf(arena, ", on %s", cell->as.text);
+    if (strcmp(name, "gpus") == 0)
+        return gl_arena_printf(arena, ", %lld GPUs", (long long)cell->as.integer);
+    if (strcmp(name, "evidence") == 0)
+        return gl_arena_printf(arena, ", evidence %s", cell->as.text);
+    return NULL;
+}
+
+static bool is_verdict(const char *name)
+{
+    return gl_ends_with(name, "_node_verdict");
+}
+
+/* People need not read in every row what does not differ. */
 static void hide_constants(gl_table *table, gl_arena *arena)
 {
     gl_column *columns = GL_ARENA_NEW(arena, gl_column, table->column_count);
@@ -776,13 +808,13 @@ static void hide_constants(gl_table *table, gl_arena *arena)
     table->columns = columns;
     for (size_t i = 0; i < table->column_count; i++) {
         const gl_cell *cell = &table->cells[i];
-        bool cluster = strcmp(columns[i].name, "cluster") == 0;
-        if ((!cluster && strcmp(columns[i].name, "gpus") != 0) || !is_constant(table, i))
+        const char *text = constant_text(columns[i].name, cell, arena);
+        bool unused = is_verdict(columns[i].name) && strcmp(cell->as.text, "not used") == 0;
+        if ((text == NULL && !unused) || !is_constant(table, i))
             continue;
         columns[i].audience = GL_FOR_MACHINES;
-        table->title = cluster ? gl_arena_printf(arena, "%s, on %s", table->title, cell->as.text)
-                               : gl_arena_printf(arena, "%s, %lld GPUs", table->title,
-                                                 (long long)cell->as.integer);
+        if (text != NULL)
+            table->title = gl_arena_printf(arena, "%s%s", table->title, text);
     }
 }
 
