@@ -265,21 +265,30 @@ static void add_counted(builder *b, double parameters)
     o->backward_s = o->backward_flop / b->gemm_flop_per_s;
 }
 
+/* The first of two peaks that the GPU has; NaN when it has neither. */
+static double first_peak(const gl_figure *wanted, const gl_figure *otherwise)
+{
+    if (wanted->kind != GL_FIGURE_ABSENT)
+        return wanted->value;
+    return otherwise->kind != GL_FIGURE_ABSENT ? otherwise->value : (double)NAN;
+}
+
 double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype)
 {
     if (gpu == NULL)
         return (double)NAN;
+    const gl_figure *bf16 = &gpu->bf16_flop_per_s, *fp16 = &gpu->fp16_flop_per_s;
     switch (dtype) {
     case GL_FP8:
-        return gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->fp8_flop_per_s.value
-                                                            : gpu->bf16_flop_per_s.value;
+        if (gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
+            return gpu->fp8_flop_per_s.value;
+        return first_peak(bf16, fp16);
     case GL_FP16:
-        return gpu->fp16_flop_per_s.value;
+        return first_peak(fp16, bf16);
     case GL_FP32:
-        return gpu->fp32_flop_per_s.value;
+        return first_peak(&gpu->fp32_flop_per_s, &gpu->fp32_flop_per_s);
     default:
-        return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
-                                                             : gpu->fp16_flop_per_s.value;
+        return first_peak(bf16, fp16);
     }
 }
 

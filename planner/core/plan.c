@@ -343,7 +343,9 @@ static void fill_step(planner *p)
         step->network_evidence =
             gl_evidence_worst(step->network_evidence, plan->rows[i].per_call.evidence);
     }
-    step->evidence = gl_evidence_worst(step->network_evidence, plan->compute.evidence);
+    step->evidence = plan->compute.known
+                         ? gl_evidence_worst(step->network_evidence, plan->compute.evidence)
+                         : GL_EVIDENCE_NONE;
 }
 
 /* ---- required bandwidth

@@ -89,7 +89,7 @@ static void add_others(gl_explainer *e)
                         gl_arena_printf(e->arena, "%s + %s + %s", gib(e, m->logits_bytes),
                                         gib(e, m->buffers_bytes), gib(e, m->reserve_bytes)),
                         modelled, "memory.* below"});
-    add(e, "logits_bytes", m->logits_bytes,
+    add(e, "logits_bytes", isnan(m->activations_bytes) ? (double)NAN : m->logits_bytes,
         (gl_figure_how){"tokens · V, in the compute type and in FP32, on the last stage", NULL,
                         modelled, memory_page});
     add(e, "buffers_bytes", m->buffers_bytes,
@@ -131,7 +131,8 @@ static void add_total(gl_explainer *e)
     gl_explain__line(e, true, "fits", NULL);
     bool known = !isnan(m->capacity_bytes);
     gl_explain__add(
-        e, "fits", known ? gl_boolean(m->fits) : (gl_cell){.type = GL_CELL_EMPTY}, GL_NUMBER,
+        e, "fits", m->fits_known ? gl_boolean(m->fits) : (gl_cell){.type = GL_CELL_EMPTY},
+        GL_NUMBER,
         (gl_figure_how){"per_gpu ≤ capacity",
                         known ? gl_arena_printf(e->arena, "%s against %s", gib(e, m->total_bytes),
                                                 gib(e, m->capacity_bytes))
