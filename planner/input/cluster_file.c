@@ -271,8 +271,12 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
     gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
     if (problems(l->diagnostics) != before)
         return false;
-    if (l->cluster->prices != NULL)
+    if (l->cluster->prices != NULL) {
+        gl_mark mark = gl_fields_mark(&l->tree, "prices");
         l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
+        gl_warn(l->warnings, l->arena, &mark, "prices",
+                "is not read: costs are not planned in this version");
+    }
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra);
     load_link(l, "cluster.inter_node.link", &l->cluster->inter);
