@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "planner/cli/messages.h"
 #include "planner/core/check.h"
+#include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
 #include <string.h>
@@ -117,6 +118,22 @@ static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena
     return true;
 }
 
+/* A slip of the shell's completion must not cost a description. */
+static bool check_output(const char *model, const gl_planning_options *options, gl_error *err)
+{
+    const char *output = options->output.output, *input = NULL;
+    if (output == NULL)
+        return true;
+    if (gl_file_is_same(output, model))
+        input = model;
+    for (size_t i = 0; i < options->clusters.count; i++)
+        if (gl_file_is_same(output, options->clusters.items[i]))
+            input = options->clusters.items[i];
+    char name[128];
+    return input == NULL || gl_fail(err, GL_ERROR_USAGE, "--output would overwrite the input %s",
+                                    gl_printable(input, name, sizeof name));
+}
+
 bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
                       gl_request *request, gl_error *err)
 {
@@ -134,7 +151,7 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
         if (strcmp(options->clusters.items[i], "-") == 0)
             return gl_fail(err, GL_ERROR_USAGE,
                            "standard input cannot hold both the model and the cluster");
-    return true;
+    return check_output(model, options, err);
 }
 
 const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,

@@ -189,6 +189,13 @@ bool gl_file_exists(const char *path)
     return stat(path, &info) == 0;
 }
 
+bool gl_file_is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 bool gl_file_is_regular(const char *path)
 {
     struct stat info;

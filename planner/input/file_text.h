@@ -15,6 +15,9 @@ enum { GL_FILE_TEXT_MAX = 4 * 1024 * 1024 };
 bool gl_file_text_read(const char *path, gl_arena *arena, const char **text, size_t *length,
                        gl_error *err);
 
+/* Do both paths lead to one regular file? */
+bool gl_file_is_same(const char *a, const char *b);
+
 /* Is there something at `path`? */
 bool gl_file_exists(const char *path);
 

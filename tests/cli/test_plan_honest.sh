@@ -66,3 +66,11 @@ same parameters 3000000000
 same layers ''
 same moe_experts ''
 expect 0 'whether it fits is not known' gpulink-plan "$models/minimal.yaml" --cluster h200-nvlink
+
+# One GPU waits for nobody: not even for the last digits of a sum.
+gpulink-plan "$models/llama3-8b.yaml" --cluster h200-nvlink --set 'parallel={dp: 1}' \
+    --set 'batch={global: 3, micro: 1}' --set model.sequence=4096 --format csv --table step >table.csv
+same exposed_communication_s 0
+
+# What is not used is not swallowed.
+expect 0 'prices: is not read' gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere
