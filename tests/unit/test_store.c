@@ -307,8 +307,8 @@ static void test_hostile_schemas(void **state)
         "DROP TABLE overlap",
         "ALTER TABLE run DROP COLUMN label",
         "ALTER TABLE sample RENAME TO s; CREATE VIEW sample AS SELECT * FROM s",
-        "ALTER TABLE curve RENAME TO c; CREATE VIEW curve AS WITH RECURSIVE t(id) AS (SELECT 1 "
-        "UNION ALL SELECT id + 1 FROM t) SELECT id, 1 AS run_id FROM t",
+        ("ALTER TABLE curve RENAME TO c; CREATE VIEW curve AS WITH RECURSIVE t(id) AS (SELECT 1 "
+         "UNION ALL SELECT id + 1 FROM t) SELECT id, 1 AS run_id FROM t"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
