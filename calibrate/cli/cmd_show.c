@@ -91,6 +91,7 @@ static gl_table *run_table(gl_arena *arena, const gl_catalog *catalog)
     return table;
 }
 
+/* In the list of all curves people see what fits on a line; of one curve they see everything. */
 static const gl_column curve_columns[] = {
     {.name = "id", .heading = "curve"},
     {.name = "run_id", .heading = "run"},
@@ -103,20 +104,23 @@ static const gl_column curve_columns[] = {
     {.name = "concurrent_groups", .audience = GL_FOR_MACHINES},
     {.name = "transport"},
     {.name = "nics", .audience = GL_FOR_MACHINES},
-    {.name = "algorithm"},
+    {.name = "algorithm", .heading = "algo"},
     {.name = "protocol", .audience = GL_FOR_MACHINES},
     {.name = "in_place", .heading = "in place"},
     {.name = "root", .audience = GL_FOR_MACHINES},
-    {.name = "points"},
-    {.name = "smallest_bytes", .heading = "from", .dimension = GL_BYTES},
+    {.name = "points", .audience = GL_FOR_MACHINES},
+    {.name = "smallest_bytes",
+     .heading = "from",
+     .dimension = GL_BYTES,
+     .audience = GL_FOR_MACHINES},
     {.name = "largest_bytes", .heading = "to", .dimension = GL_BYTES},
     {.name = "latency_floor_s", .heading = "latency", .dimension = GL_SECONDS},
     {.name = "plateau_busbw_bytes_per_s", .heading = "plateau busbw", .dimension = GL_BYTES_PER_S},
     {.name = "peak_busbw_bytes_per_s", .dimension = GL_BYTES_PER_S, .audience = GL_FOR_MACHINES},
     {.name = "half_bandwidth_size_bytes", .heading = "half at", .dimension = GL_BYTES},
-    {.name = "loo_median", .heading = "LOO", .dimension = GL_FRACTION},
+    {.name = "loo_median", .heading = "LOO", .dimension = GL_FRACTION, .audience = GL_FOR_MACHINES},
     {.name = "dips"},
-    {.name = "wrong"},
+    {.name = "wrong", .audience = GL_FOR_MACHINES},
 };
 
 static void add_curve(gl_table *table, const gl_curve *curve)
@@ -151,10 +155,24 @@ static void add_curve(gl_table *table, const gl_curve *curve)
     *cell++ = gl_real(stats.wrong);
 }
 
+enum { CURVE_COLUMNS = sizeof curve_columns / sizeof *curve_columns };
+
 static gl_table *curve_table(gl_arena *arena)
 {
-    return gl_table_create(arena, "curves", "Curves", curve_columns,
-                           sizeof curve_columns / sizeof *curve_columns);
+    return gl_table_create(arena, "curves", "Curves", curve_columns, CURVE_COLUMNS);
+}
+
+/* One curve, a line for each of its facts. */
+static gl_table *curve_record(gl_arena *arena)
+{
+    gl_column *columns = GL_ARENA_NEW(arena, gl_column, CURVE_COLUMNS);
+    for (int i = 0; i < CURVE_COLUMNS; i++) {
+        columns[i] = curve_columns[i];
+        columns[i].audience = GL_FOR_ALL;
+    }
+    gl_table *table = gl_table_create(arena, "curves", "Curves", columns, CURVE_COLUMNS);
+    table->record = true;
+    return table;
 }
 
 static const gl_column sample_columns[] = {
@@ -355,8 +373,7 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
     gl_curve *curve = &catalog->curves[i];
     if (!gl_store_read_samples(store, arena, curve, err))
         return false;
-    gl_table *table = curve_table(arena);
-    table->record = true;
+    gl_table *table = curve_record(arena);
     add_curve(table, curve);
     add_table(scenario, table);
     add_table(scenario, sample_table(arena, curve));
