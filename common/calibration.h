@@ -20,20 +20,20 @@ typedef enum gl_run_state { GL_RUN_RUNNING, GL_RUN_COMPLETE, GL_RUN_INTERRUPTED 
 /* One measuring or importing session. Texts are never NULL; unknown ones are empty. */
 typedef struct gl_run {
     int64_t id;
-    const char *started_at;      /* ISO 8601 UTC: when it was measured; empty when unknown */
-    const char *recorded_at;     /* ISO 8601 UTC: when it entered this database */
-    const char *tool;            /* "nccl-tests", "rccl-tests", "gpulink-calibrate" */
-    const char *tool_version;    /* "2.19.6" */
-    const char *backend;         /* "nccl", "rccl", "mpi" */
-    const char *host;            /* empty unless the user asked for it to be kept */
-    const char *gpu;             /* "NVIDIA H200" */
+    const char *started_at;   /* ISO 8601 UTC: when it was measured; empty when unknown */
+    const char *recorded_at;  /* ISO 8601 UTC: when it entered this database */
+    const char *tool;         /* "nccl-tests", "rccl-tests", "gpulink-calibrate" */
+    const char *tool_version; /* "2.19.6" */
+    const char *backend;      /* "nccl", "rccl", "mpi" */
+    const char *host;         /* empty unless the user asked for it to be kept */
+    const char *gpu;          /* "NVIDIA H200" */
     const char *driver_version, *cuda_version;
-    const char *nccl_version;    /* "2.28.9" */
-    const char *environment;     /* NCCL_* settings, one NAME=value a line, sorted */
-    const char *source;          /* file that was imported, without its folder */
-    const char *label;           /* the user's name for it */
-    const char *parameters;      /* how it was measured: "iters 20, warmup 1, averaged over ranks" */
-    const char *warnings;        /* what was flagged, one a line; empty when clean */
+    const char *nccl_version; /* "2.28.9" */
+    const char *environment;  /* NCCL_* settings, one NAME=value a line, sorted */
+    const char *source;       /* file that was imported, without its folder */
+    const char *label;        /* the user's name for it */
+    const char *parameters;   /* how it was measured: "iters 20, warmup 1, averaged over ranks" */
+    const char *warnings;     /* what was flagged, one a line; empty when clean */
     gl_run_state state;
 } gl_run;
 
@@ -41,8 +41,8 @@ typedef struct gl_sample {
     double size_bytes;
     double time_median_s; /* nccl-tests gives a mean: then the mean, and the spread is NaN */
     double time_p05_s, time_p95_s, time_min_s; /* NaN when not measured */
-    int iterations;       /* 0 when unknown */
-    double wrong;         /* wrong elements; NaN when results were not checked */
+    int iterations;                            /* 0 when unknown */
+    double wrong; /* wrong elements; NaN when results were not checked */
 } gl_sample;
 
 typedef struct gl_curve {
@@ -66,8 +66,8 @@ typedef struct gl_compute_rate {
     int64_t run_id;
     const char *kind; /* "gemm", "memory", "launch" */
     gl_dtype dtype;
-    int64_t m, n, k;  /* gemm: C[m,n] = A[m,k] B[k,n]; memory: m = bytes moved; launch: zeros */
-    double time_s;    /* median of one call */
+    int64_t m, n, k; /* gemm: C[m,n] = A[m,k] B[k,n]; memory: m = bytes moved; launch: zeros */
+    double time_s;   /* median of one call */
     double time_p95_s;
 } gl_compute_rate;
 

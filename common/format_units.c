@@ -56,7 +56,7 @@ static bool print_binary(double value, char *text, size_t size)
         scaled /= 1024.0;
         power++;
     }
-    if (power < 0 || fabs(scaled) >= 10000.0)
+    if (power < 0 || fabs(scaled) >= (power >= 2 ? 1024.0 : 10000.0))
         return false;
     snprintf(text, size, "%.0f %s", scaled, names[power]);
     return true;

@@ -219,7 +219,8 @@ static bool open_handle(gl_store *store, int flags, gl_error *err)
     if (path == NULL)
         return gl_fail(err, GL_ERROR_SYSTEM, "out of memory");
     snprintf(path, size, "%s%s", store->path[0] == '/' ? "" : "./", store->path);
-    int rc = sqlite3_open_v2(path, &store->db, flags | SQLITE_OPEN_PRIVATECACHE, NULL);
+    int rc = sqlite3_open_v2(path, &store->db,
+                             flags | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOMUTEX, NULL);
     free(path);
     if (rc != SQLITE_OK)
         return gl_store__fail(store, rc, "opening the database", err);
@@ -313,7 +314,7 @@ bool gl_store_open(const char *path, gl_store **out, gl_error *err)
     gl_store *store = new_store(path);
     if (store == NULL)
         return gl_fail(err, GL_ERROR_SYSTEM, "out of memory");
-    int version;
+    int version = 0;
     if (!open_handle(store, SQLITE_OPEN_READONLY, err) || !read_version(store, &version, err))
         goto fail;
     if (version < GL_STORE_VERSION) {

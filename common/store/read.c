@@ -14,7 +14,7 @@ typedef struct cursor {
     gl_arena *arena;
     sqlite3_stmt *statement;
     const char *table;
-    char row[64]; /* "3" or "curve 3, size 1024" */
+    int64_t id, size_bytes; /* which row, for messages: size_bytes only of samples, else −1 */
     gl_error *err;
     bool ok;
 } cursor;
@@ -24,7 +24,7 @@ static void bad_value(cursor *c, int column, const char *format, ...)
 
 static void bad_value(cursor *c, int column, const char *format, ...)
 {
-    char reason[256], path[128];
+    char reason[256], path[160], size[32] = "";
     va_list args;
     if (!c->ok)
         return;
@@ -32,7 +32,10 @@ static void bad_value(cursor *c, int column, const char *format, ...)
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    snprintf(path, sizeof path, "table %s, row %s, column %s", c->table, c->row,
+    if (c->size_bytes >= 0)
+        snprintf(size, sizeof size, ", size %lld", (long long)c->size_bytes);
+    snprintf(path, sizeof path, "table %s, row %s%lld%s, column %s", c->table,
+             c->size_bytes >= 0 ? "curve " : "", (long long)c->id, size,
              sqlite3_column_name(c->statement, column));
     gl_fail_at(c->err, GL_ERROR_INPUT, &(gl_mark){.file = c->store->path}, path, "%s", reason);
 }
@@ -128,7 +131,8 @@ static gl_transport read_transport(cursor *c, int column)
 static bool begin_reading(cursor *c, gl_store *store, gl_arena *arena, const char *table,
                           const char *sql, gl_error *err)
 {
-    *c = (cursor){.store = store, .arena = arena, .table = table, .err = err, .ok = true};
+    *c = (cursor){
+        .store = store, .arena = arena, .table = table, .size_bytes = -1, .err = err, .ok = true};
     return gl_store__prepare(store, sql, &c->statement, err);
 }
 
@@ -141,15 +145,15 @@ static bool next_row(cursor *c, size_t count, size_t maximum)
     int rc = sqlite3_step(c->statement);
     if (rc == SQLITE_DONE)
         return false;
-    char doing[64];
-    snprintf(doing, sizeof doing, "reading table %s", c->table);
     if (rc != SQLITE_ROW) {
+        char doing[64];
+        snprintf(doing, sizeof doing, "reading table %s", c->table);
         c->ok = gl_store__fail(c->store, rc, doing, c->err);
     } else if (count >= maximum) {
         c->ok = gl_fail_at(c->err, GL_ERROR_INPUT, &(gl_mark){.file = c->store->path}, NULL,
                            "table %s has more than %zu rows", c->table, maximum);
     } else {
-        snprintf(c->row, sizeof c->row, "%lld", (long long)sqlite3_column_int64(c->statement, 0));
+        c->id = sqlite3_column_int64(c->statement, 0);
     }
     return c->ok;
 }
@@ -292,23 +296,19 @@ static gl_curve *find_curve(const gl_catalog *catalog, int64_t id)
     return found ? &catalog->curves[low] : NULL;
 }
 
-/* Counts row by row and not with COUNT(*): that would be one step of unbounded length. */
+/* One grouped statement: a plan needs the counts of all curves and the rows of few. */
 static bool count_samples(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_error *err)
 {
     cursor c;
-    gl_curve *curve = NULL;
-    size_t count = 0;
-    if (!begin_reading(&c, store, arena, "sample", "SELECT curve_id FROM sample", err))
+    if (!begin_reading(&c, store, arena, "sample",
+                       "SELECT curve_id, COUNT(*) FROM sample GROUP BY curve_id", err))
         return false;
-    for (; next_row(&c, count, GL_STORE__SAMPLES_MAX); count++) {
-        int64_t id = read_integer(&c, 0, INT64_MIN, INT64_MAX);
-        if (curve == NULL || curve->id != id)
-            curve = find_curve(catalog, id);
-        if (curve == NULL) {
-            bad_value(&c, 0, "there is no curve %lld", (long long)id);
-            break;
-        }
-        curve->sample_count++;
+    for (size_t count = 0; next_row(&c, count, GL_STORE__CURVES_MAX); count++) {
+        gl_curve *curve = find_curve(catalog, read_integer(&c, 0, INT64_MIN, INT64_MAX));
+        if (curve == NULL)
+            bad_value(&c, 0, "there is no curve %lld", (long long)c.id);
+        else
+            curve->sample_count = (size_t)read_integer(&c, 1, 0, GL_STORE__SAMPLES_MAX);
     }
     return end_reading(&c);
 }
@@ -407,8 +407,7 @@ bool gl_store_read_samples(gl_store *store, gl_arena *arena, gl_curve *curve, gl
         /* The catalog knows the count; a grown array would be copied for nothing. */
         size_t needed = count == 0 && curve->sample_count > 1 ? curve->sample_count : count + 1;
         samples = gl_arena_grow(arena, samples, &capacity, needed, sizeof *samples);
-        snprintf(c.row, sizeof c.row, "curve %lld, size %lld", (long long)curve->id,
-                 (long long)sqlite3_column_int64(c.statement, 1));
+        c.size_bytes = sqlite3_column_int64(c.statement, 1);
         read_sample(&c, &samples[count]);
         if (c.ok && count > 0 && samples[count].size_bytes <= samples[count - 1].size_bytes)
             bad_value(&c, 1, "sizes are not in ascending order");

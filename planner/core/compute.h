@@ -12,7 +12,7 @@
 
 typedef struct gl_operator {
     gl_block_kind block;
-    const char *name;         /* "qkv", "attention", "norms and residuals" */
+    const char *name;                     /* "qkv", "attention", "norms and residuals" */
     double forward_flop, backward_flop;   /* of one microbatch on one rank */
     double forward_bytes, backward_bytes; /* over device memory */
     double forward_s, backward_s;

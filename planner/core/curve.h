@@ -22,28 +22,33 @@ typedef enum gl_interpolation {
 } gl_interpolation;
 
 typedef struct gl_curve_quality {
-    size_t points;                /* usable samples (size > 0, time > 0) */
+    size_t points;                        /* usable samples (size > 0, time > 0) */
     double loo_median_frac, loo_p90_frac; /* leave-one-out error of the chosen method */
-    double noise_frac;            /* repeat noise: from the samples' own spread, or in against out of
-                                     place; NaN when neither is there */
-    gl_interpolation method;      /* chosen */
+    double noise_frac;       /* one-sigma repeat noise: in against out of place when both were
+                                measured, else the samples' own spread, else assumed */
+    gl_interpolation method; /* chosen */
     double loo_median_by_method[GL_INTERPOLATION_COUNT];
-    double floor_s;               /* latency floor: smallest time */
+    double floor_s;                   /* latency floor: smallest time */
     double plateau_busbw_bytes_per_s; /* largest busbw */
-    double half_size_bytes;       /* smallest sampled size that reaches half of the plateau */
-    double slope_s_per_byte;      /* of the last octaves, robust */
-    int decreasing_steps;         /* where time falls although size grows */
+    double half_size_bytes;           /* smallest sampled size that reaches half of the plateau */
+    double slope_s_per_byte;          /* of the last octaves, robust */
+    int decreasing_steps;             /* where time falls although size grows */
 } gl_curve_quality;
 
 typedef struct gl_curve_fit {
     const gl_curve *curve;
-    double *size_bytes, *time_s;  /* usable samples, ascending */
-    double *log_size, *log_time, *log_slope; /* of the monotone cubic */
+    double *size_bytes, *time_s; /* usable samples, ascending */
+    double *log_size, *log_time;
+    double *loo_frac;     /* leave-one-out error at each sample; ends: their neighbour's */
+    double hold_out_frac; /* error of extrapolating to the last sample from those before */
     gl_curve_quality quality;
 } gl_curve_fit;
 
-/* Prepares a curve. Needs two usable samples at distinct sizes, else an input error. */
-bool gl_curve_fit_build(const gl_curve *curve, gl_arena *arena, gl_curve_fit *fit, gl_error *err);
+/* Prepares a curve. `twin` is the same curve measured in the other place (in or out), or NULL: it
+ * tells the noise, and an all-reduce's times are the mean of both. Needs two usable samples at
+ * distinct sizes, else an input error. Samples with wrong results are not usable. */
+bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *arena,
+                        gl_curve_fit *fit, gl_error *err);
 
 typedef struct gl_curve_time {
     double time_s;

@@ -4,8 +4,8 @@
 #define GL_CORE_EVIDENCE_H
 
 typedef enum gl_evidence {
-    GL_EVIDENCE_NONE,              /* nothing to know: no communication */
-    GL_EVIDENCE_STATED,            /* by the user */
+    GL_EVIDENCE_NONE,   /* nothing to know: no communication */
+    GL_EVIDENCE_STATED, /* by the user */
     GL_EVIDENCE_MEASURED,
     GL_EVIDENCE_INTERPOLATED,
     GL_EVIDENCE_EXTRAPOLATED_SIZE,

@@ -25,65 +25,70 @@ typedef struct gl_figure {
 
 /* data/gpus/NAME.yaml */
 typedef struct gl_gpu {
-    const char *name;   /* file name: "h200-sxm" */
-    const char *title;  /* "NVIDIA H200 SXM 141GB" */
+    const char *name;           /* file name: "h200-sxm" */
+    const char *title;          /* "NVIDIA H200 SXM 141GB" */
     const char *const *aliases; /* as drivers print it; NULL-terminated */
     gl_figure memory_bytes;
-    gl_figure memory_bw_bytes_per_s;      /* HBM or GDDR, nominal */
-    gl_figure memory_efficiency;          /* share of it that streaming kernels reach */
+    gl_figure memory_bw_bytes_per_s; /* HBM or GDDR, nominal */
+    gl_figure memory_efficiency;     /* share of it that streaming kernels reach */
     gl_figure bf16_flop_per_s, fp16_flop_per_s, fp32_flop_per_s, fp8_flop_per_s; /* dense peaks */
-    gl_figure gemm_efficiency;            /* share of the peak that large BF16 GEMMs reach */
-    gl_figure fp8_gemm_efficiency;        /* ABSENT: FP8 GEMMs reach the share of BF16 ones */
-    gl_figure attention_efficiency;       /* share of the peak in flash attention, forward */
+    gl_figure gemm_efficiency;      /* share of the peak that large BF16 GEMMs reach */
+    gl_figure fp8_gemm_efficiency;  /* ABSENT: FP8 GEMMs reach the share of BF16 ones */
+    gl_figure attention_efficiency; /* share of the peak in flash attention, forward */
     gl_figure attention_backward_efficiency;
-    gl_figure kernel_launch_s;            /* time that one more kernel adds to a busy stream */
-    gl_figure sm_count;                   /* multiprocessors: wave quantisation of GEMMs */
-    gl_figure gemm_tile_m, gemm_tile_n;   /* output tile of the large GEMM kernels */
-    gl_figure overlap_tax;                /* compute lost per second of hidden communication */
+    gl_figure kernel_launch_s;          /* time that one more kernel adds to a busy stream */
+    gl_figure sm_count;                 /* multiprocessors: wave quantisation of GEMMs */
+    gl_figure gemm_tile_m, gemm_tile_n; /* output tile of the large GEMM kernels */
+    gl_figure overlap_tax;              /* compute lost per second of hidden communication */
     gl_figure power_w;
 } gl_gpu;
 
 /* data/links/NAME.yaml: a link of one GPU (inside a node) or of one NIC. Per direction. */
 typedef struct gl_link {
-    const char *name;  /* "nvlink4", "ib-ndr" */
+    const char *name; /* "nvlink4", "ib-ndr" */
     const char *title;
     gl_transport transport;
-    gl_figure bw_bytes_per_s;       /* nominal, per direction */
-    gl_figure efficiency;           /* busbw of large ring collectives over nominal */
-    gl_figure alltoall_efficiency;  /* the same for all-to-all; ABSENT = efficiency */
-    gl_figure p2p_efficiency;       /* send/receive between two ranks; ABSENT = efficiency */
-    gl_figure base_latency_s;       /* of a collective call, whatever the rank count */
-    gl_figure step_latency_s;       /* added by each step of a ring or hop of a send */
-    gl_figure half_size_bytes;      /* per-rank chunk at which half of the bandwidth is reached */
-    gl_figure overlap_tax;          /* compute lost per second of hidden communication; ABSENT = the
-                                       GPU's */
-    gl_figure domain_gpus;          /* largest number of GPUs that it joins; ABSENT = no limit */
+    gl_figure bw_bytes_per_s;      /* nominal, per direction */
+    gl_figure efficiency;          /* busbw of large ring collectives over nominal */
+    gl_figure alltoall_efficiency; /* the same for all-to-all; ABSENT = efficiency */
+    gl_figure p2p_efficiency;      /* send/receive between two ranks; ABSENT = efficiency */
+    gl_figure base_latency_s;      /* of a collective call, whatever the rank count */
+    gl_figure step_latency_s;      /* added by each step of a ring or hop of a send */
+    gl_figure half_size_bytes;     /* bus bytes w of one rank at which half of the bandwidth is
+                                      reached: they take sqrt(w² + 3·half·w) / bandwidth */
+    gl_figure overlap_tax;         /* compute lost per second of hidden communication; ABSENT = the
+                                      GPU's */
+    gl_figure domain_gpus;         /* largest number of GPUs that it joins; ABSENT = no limit */
 } gl_link;
 
 /* One tier of a cluster: the link from the catalogue and what was measured over it. */
 typedef struct gl_tier {
-    const gl_link *link;     /* NULL: nothing known but measurements */
-    const gl_curve *curves;  /* loaded curves; empty when nothing was measured */
+    const gl_link *link;    /* NULL: nothing known but measurements */
+    const gl_curve *curves; /* loaded curves; empty when nothing was measured */
     size_t curve_count;
     const char *calibration; /* name of the database; NULL = none */
 } gl_tier;
 
-typedef enum gl_fabric { GL_FABRIC_FAT_TREE, GL_FABRIC_RAIL_OPTIMISED, GL_FABRIC_RAIL_ONLY } gl_fabric;
+typedef enum gl_fabric {
+    GL_FABRIC_FAT_TREE,
+    GL_FABRIC_RAIL_OPTIMISED,
+    GL_FABRIC_RAIL_ONLY
+} gl_fabric;
 
 typedef struct gl_cluster {
     const char *name;
-    const gl_gpu *gpu;        /* NULL only when a database names a GPU that the catalogue lacks */
+    const gl_gpu *gpu; /* NULL only when a database names a GPU that the catalogue lacks */
     int nodes, gpus_per_node;
-    bool bounded;             /* false: a bare calibration database; its size is what was measured */
-    gl_tier intra, inter;     /* inside a node; between nodes */
-    int nics_per_node;        /* 0 when nodes = 1 */
+    bool bounded;         /* false: a bare calibration database; its size is what was measured */
+    gl_tier intra, inter; /* inside a node; between nodes */
+    int nics_per_node;    /* 0 when nodes = 1 */
     gl_fabric fabric;
-    double oversubscription;  /* ≥ 1: leaf downlinks over uplinks */
-    int radix;                /* ports of a switch; 0 = not stated */
-    const char *region;       /* site: where it stands; NULL = not stated */
+    double oversubscription;             /* ≥ 1: leaf downlinks over uplinks */
+    int radix;                           /* ports of a switch; 0 = not stated */
+    const char *region;                  /* site: where it stands; NULL = not stated */
     double electricity_usd_per_kwh, pue; /* NaN when not stated */
-    const char *prices;       /* name of a price list; NULL = not stated */
-    const gl_compute_rate *compute; /* measured on this GPU */
+    const char *prices;                  /* name of a price list; NULL = not stated */
+    const gl_compute_rate *compute;      /* measured on this GPU */
     size_t compute_count;
     const gl_overlap_rate *overlap;
     size_t overlap_count;

@@ -11,7 +11,7 @@ typedef enum gl_group {
     GL_GROUP_DP,        /* data parallel replicas of dense weights: dp·cp ranks */
     GL_GROUP_EP,        /* ep consecutive ranks of dp·cp */
     GL_GROUP_EXPERT_DP, /* replicas of one expert: dp·cp/ep ranks */
-    GL_GROUP_SHARD,     /* HSDP: `shard` consecutive ranks of dp·cp */
+    GL_GROUP_SHARD,     /* HSDP: `shard` consecutive ranks of dp·cp; all of them when not stated */
     GL_GROUP_REPLICATE, /* HSDP: the ranks that hold the same shard */
     GL_GROUP_PP,        /* two neighbouring stages: the worst (farthest) pair */
     GL_GROUP_EMBEDDING, /* first and last stage */
@@ -25,8 +25,9 @@ typedef struct gl_layout {
 
 /*
  * Rank of (tp, cp, dp, pp) coordinates: mixed radix in parallel->order, first fastest; node =
- * rank / gpus_per_node. For each group kind the placement of the group that spreads over most
- * nodes. concurrent_groups: how many groups of the kind share a node (gpus_per_node /
+ * rank / gpus_per_node. Replicas (dp·cp) are numbered in the same order. For each group kind the
+ * placement of the group that spreads over most nodes; between equals, the one with fewest ranks on
+ * its fullest node. concurrent_groups: how many groups of the kind share a node (gpus_per_node /
  * ranks_per_node, at least 1; never more than there are groups).
  */
 gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);

@@ -26,19 +26,19 @@ typedef struct gl_network_query {
     gl_collective collective;
     gl_placement placement;
     double size_bytes;
-    bool in_place;              /* which variant training uses; the other serves when absent */
-    bool allow_extrapolation;   /* answer even beyond the rank counts that the evidence carries */
+    bool in_place;            /* which variant training uses; the other serves when absent */
+    bool allow_extrapolation; /* answer even beyond the rank counts that the evidence carries */
 } gl_network_query;
 
 typedef struct gl_network_time {
-    double time_s;              /* of one call; 0 for one rank */
-    double error_frac;          /* one-sigma relative */
-    double busbw_bytes_per_s;   /* size × bus factor / time */
+    double time_s;            /* of one call; 0 for one rank */
+    double error_frac;        /* one-sigma relative */
+    double busbw_bytes_per_s; /* size × bus factor / time */
     gl_evidence evidence;
-    const char *algorithm;      /* "ring", "pairwise", … or the curve's own; never NULL */
+    const char *algorithm; /* "ring", "pairwise", … or the curve's own; never NULL */
     gl_transport transport;
-    const char *source;         /* "curve 3 of h200-nvlink" or "data/links/ib-ndr"; never NULL */
-    const char *formula;        /* with the numbers put in, for `explain`; in the arena */
+    const char *source;           /* "curve 3 of h200-nvlink" or "data/links/ib-ndr"; never NULL */
+    const char *formula;          /* with the numbers put in, for `explain`; in the arena */
     double available_bytes_per_s; /* busbw at large sizes on this placement: what the tier has */
 } gl_network_time;
 

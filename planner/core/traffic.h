@@ -20,7 +20,12 @@ typedef enum gl_traffic_dimension {
     GL_TRAFFIC_DIMENSION_COUNT
 } gl_traffic_dimension;
 
-typedef enum gl_phase { GL_PHASE_FORWARD, GL_PHASE_BACKWARD, GL_PHASE_OPTIMIZER, GL_PHASE_COUNT } gl_phase;
+typedef enum gl_phase {
+    GL_PHASE_FORWARD,
+    GL_PHASE_BACKWARD,
+    GL_PHASE_OPTIMIZER,
+    GL_PHASE_COUNT
+} gl_phase;
 
 /* One row per distinct (operation, phase, collective, size). */
 typedef struct gl_traffic_row {
@@ -30,11 +35,11 @@ typedef struct gl_traffic_row {
     gl_collective collective;
     gl_group group;
     gl_placement placement;
-    int64_t size_bytes;     /* of one message, in nccl-tests' meaning of size */
+    int64_t size_bytes; /* of one message, in nccl-tests' meaning of size */
     int64_t calls_per_step;
-    double load_factor;     /* hottest rank over the mean: multiplies the time, not the bytes; ≥ 1 */
-    bool may_hide;          /* allowed to hide behind compute, by overlap: in the description */
-    const char *formula;    /* the size's formula with its symbols, for `explain` */
+    double load_factor;  /* hottest rank over the mean: multiplies the time, not the bytes; ≥ 1 */
+    bool may_hide;       /* allowed to hide behind compute, by overlap: in the description */
+    const char *formula; /* the size's formula with its symbols, for `explain` */
 } gl_traffic_row;
 
 /* Data parallel messages in the order in which they are issued, for the schedule. */
@@ -46,9 +51,9 @@ typedef enum gl_message_when {
 } gl_message_when;
 
 typedef struct gl_message {
-    size_t row;       /* of the table */
-    int block;        /* index into the stage's block sequence */
-    double within;    /* AFTER_BACKWARD: share of the block's backward that is done when it starts */
+    size_t row;    /* of the table */
+    int block;     /* index into the stage's block sequence */
+    double within; /* AFTER_BACKWARD: share of the block's backward that is done when it starts */
     gl_message_when when;
     bool every_microbatch; /* false: only with the last microbatch (or once a step) */
 } gl_message;

@@ -20,15 +20,19 @@ typedef enum gl_schedule_kind {
     GL_SCHEDULE_1F1B,
     GL_SCHEDULE_INTERLEAVED
 } gl_schedule_kind;
-typedef enum gl_recompute { GL_RECOMPUTE_NONE, GL_RECOMPUTE_SELECTIVE, GL_RECOMPUTE_FULL } gl_recompute;
+typedef enum gl_recompute {
+    GL_RECOMPUTE_NONE,
+    GL_RECOMPUTE_SELECTIVE,
+    GL_RECOMPUTE_FULL
+} gl_recompute;
 typedef enum gl_cp_method { GL_CP_RING, GL_CP_ALLGATHER, GL_CP_ULYSSES } gl_cp_method;
 
 typedef struct gl_attention {
     gl_attention_kind kind;
-    int q_lora;  /* MLA: rank of the query's compression; 0 = none */
-    int kv_lora; /* MLA: rank of the compressed K and V */
+    int q_lora;                   /* MLA: rank of the query's compression; 0 = none */
+    int kv_lora;                  /* MLA: rank of the compressed K and V */
     int qk_nope, qk_rope, v_head; /* MLA: head sizes without and with rotary part, of V */
-    int window;  /* sliding window in tokens; 0 = full */
+    int window;                   /* sliding window in tokens; 0 = full */
 } gl_attention;
 
 typedef struct gl_moe {
@@ -44,14 +48,14 @@ typedef struct gl_moe {
 } gl_moe;
 
 typedef struct gl_model {
-    const char *name;    /* never NULL */
-    double parameters;   /* as stated by the user; 0 = not stated */
-    int layers;          /* 0: no architecture, only `parameters` */
+    const char *name;  /* never NULL */
+    double parameters; /* as stated by the user; 0 = not stated */
+    int layers;        /* 0: no architecture, only `parameters` */
     int hidden, heads, kv_heads, head_dim, ffn, vocab;
-    int sequence;        /* tokens of a training sequence; 0 = not stated */
-    bool gated_mlp;      /* three matrices (SwiGLU) instead of two */
+    int sequence;   /* tokens of a training sequence; 0 = not stated */
+    bool gated_mlp; /* three matrices (SwiGLU) instead of two */
     bool tied_embeddings;
-    bool fused_weights;  /* one QKV and one gate-up tensor (Megatron) instead of separate ones */
+    bool fused_weights; /* one QKV and one gate-up tensor (Megatron) instead of separate ones */
     gl_biases biases;
     int learned_positions; /* rows of a learned position table; 0 = none */
     gl_norms norms;
@@ -76,8 +80,9 @@ typedef struct gl_parallel {
     bool reshard;              /* ZeRO-3: gather parameters again in backward */
     bool accumulate;           /* gradients move once a step instead of every microbatch */
     gl_cp_method cp_method;
-    int shard;                 /* HSDP: ZeRO-3 inside this many ranks; 0 = over all */
-    bool vocab_parallel;       /* embedding and LM head split over TP */
+    bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
+    int shard;                   /* HSDP: ZeRO-3 inside this many ranks; 0 = over all */
+    bool vocab_parallel;         /* embedding and LM head split over TP */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
 } gl_parallel;
 

@@ -7,20 +7,28 @@
 #include "common/error.h"
 #include "common/options.h"
 #include "planner/core/hardware.h"
+#include "planner/input/fields.h"
 
 /*
  * Resolves and loads a cluster. `name` is tried as a file first, then as a bundled name
- * (data/clusters/NAME.yaml, data/calibrations/NAME.db). A database makes a cluster whose size is the
- * largest placement measured and whose GPU is found in the catalogue by the name that the driver
- * prints. Of several curves with the same key (collective, type class, placement, transport,
- * in-place) the newest complete run's is taken, and a warning says so; a file with several
- * transports is refused unless each tier has one (advice: filter by label when importing).
+ * (data/clusters/NAME.yaml, data/calibrations/NAME.db).
+ *
+ * A database makes a cluster whose size is the largest placement measured and whose GPU is found in
+ * the catalogue by the name that the driver prints. "FILE.db#LABEL" takes only the runs with that
+ * label. Of several curves with the same key (collective, floating-point or integer type,
+ * placement, transport, in-place) the newest complete run's is taken, and a warning says so. A file
+ * with several transports in one tier is refused when nothing says which is meant (a link of the
+ * cluster description, a label).
+ *
+ * Settings of a cluster description ("cluster.nodes=4") are applied to it; all others are left to
+ * the model description.
  */
-bool gl_cluster_load(const char *name, gl_arena *arena, gl_cluster *cluster, gl_texts *warnings,
+bool gl_cluster_load(const char *name, const gl_setting *settings, size_t setting_count,
+                     gl_arena *arena, gl_cluster *cluster, gl_texts *warnings,
                      gl_diagnostics *diagnostics);
 
-/* Catalogue entries by name (for GPUs also by what a driver prints). NULL when absent. Loading
- * problems of bundled files are diagnosed. */
+/* Catalogue entries by name (for GPUs also by what a driver prints), or a file of one's own when
+ * the name has a '/' or ends in .yaml. NULL when absent. Problems of the file are diagnosed. */
 const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
 const gl_link *gl_catalogue_link(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
 

@@ -10,40 +10,64 @@
 #include "planner/input/yaml_tree.h"
 
 typedef enum gl_field_type {
-    GL_FIELD_INT,       /* int */
-    GL_FIELD_INT64,     /* int64_t */
-    GL_FIELD_REAL,      /* double, a quantity of `dimension` (GL_NUMBER: a bare number) */
-    GL_FIELD_BOOL,      /* bool: true or false, nothing else */
-    GL_FIELD_CHOICE,    /* int-sized enum: index into `choices` */
-    GL_FIELD_DTYPE,     /* gl_dtype; "none" where the default is none */
-    GL_FIELD_TEXT,      /* const char * */
-    GL_FIELD_TEXTS,     /* const char *const *, NULL-terminated: a sequence of texts */
-    GL_FIELD_ORDER,     /* gl_axis[GL_ORDER_MAX]: "tp-cp-dp-pp" */
-    GL_FIELD_FIGURE,    /* gl_figure: {value, low, high, source} of `dimension` */
-    GL_FIELD_SPECIAL    /* handled by the document's loader, listed for schema and key checks */
+    GL_FIELD_INT,     /* int */
+    GL_FIELD_INT64,   /* int64_t */
+    GL_FIELD_REAL,    /* double, a quantity of `dimension` (GL_NUMBER: a bare number) */
+    GL_FIELD_BOOL,    /* bool: true or false, nothing else */
+    GL_FIELD_CHOICE,  /* int-sized enum: index into `choices` */
+    GL_FIELD_DTYPE,   /* gl_dtype; `choices` are the names allowed, "none" among them or not */
+    GL_FIELD_TEXT,    /* const char * */
+    GL_FIELD_TEXTS,   /* const char *const *, NULL-terminated: a sequence of texts */
+    GL_FIELD_ORDER,   /* gl_axis[GL_ORDER_MAX]: "tp-cp-dp-pp" */
+    GL_FIELD_FIGURE,  /* gl_figure: {value, low, high, source} of `dimension` */
+    GL_FIELD_SPECIAL, /* read by the document's loader, listed for schema and key checks */
+    GL_FIELD_TYPE_COUNT
 } gl_field_type;
 
 typedef struct gl_field {
-    const char *path;          /* "parallel.tp"; NULL ends a table */
+    const char *path; /* "parallel.tp"; NULL ends a table */
     gl_field_type type;
     gl_dimension dimension;
-    double minimum, maximum;   /* inclusive; both 0: no limit */
+    double minimum, maximum; /* inclusive; both 0: no limit; a minimum of GL_ABOVE_ZERO: above 0 */
     bool required;
-    const char *initial;       /* default as text for the schema; "" = none */
-    const char *word;          /* a word accepted instead of a quantity ("all"), or NULL … */
-    double word_value;         /* … and what it means */
-    const char *const *choices;
-    const char *doc;           /* one sentence */
-    size_t offset;             /* in the target struct */
+    const char *initial;        /* default as text for the schema; "" or NULL = none */
+    const char *word;           /* a word accepted instead of a quantity ("all"), or NULL … */
+    double word_value;          /* … and what it means */
+    const char *const *choices; /* NULL-terminated */
+    const char *doc;            /* one sentence */
+    size_t offset;              /* in the target struct */
 } gl_field;
 
+#define GL_ABOVE_ZERO 1e-300
+
+/* --set key=value */
+typedef struct gl_setting {
+    const char *key, *value;
+} gl_setting;
+
 /*
- * Loads a document into `target`, which holds the defaults: unknown and duplicate keys, wrong
- * types, missing units, values out of range and missing required fields are diagnosed with position
- * and path ("did you mean" for keys and choices). Returns true when nothing was diagnosed.
+ * Loads a document into `target`, which holds the defaults: unknown keys, wrong types, missing
+ * units, values out of range and missing required fields are diagnosed with position and path ("did
+ * you mean" for keys and choices); fields that were diagnosed keep their default. Returns true when
+ * nothing was diagnosed.
+ *
+ * The text and source of a gl_figure are as written; its kind is ABSENT until the catalogue has
+ * looked the source up. SPECIAL fields are checked for a value only, whatever is in it.
  */
 bool gl_fields_load(const gl_field *fields, const gl_yaml_tree *tree, gl_arena *arena, void *target,
                     gl_diagnostics *diagnostics);
+
+/* Reads the text of a SPECIAL field: NULL when the field is absent or was diagnosed. */
+const char *gl_fields_text(const gl_yaml_tree *tree, const char *path, gl_diagnostics *diagnostics);
+
+/* The field with this path; NULL when there is none. */
+const gl_field *gl_fields_find(const gl_field *fields, const char *path);
+
+/* Is `value` within the field's limits? If not, `range` (of `size` bytes) says which are. */
+bool gl_field_in_range(const gl_field *field, double value, char *range, size_t size);
+
+/* Where a path stands in the document, or the nearest part of it that is there. */
+gl_mark gl_fields_mark(const gl_yaml_tree *tree, const char *path);
 
 /* The value of a field as a table cell (SI), for the JSON echo. SPECIAL fields give empty cells. */
 gl_cell gl_field_cell(const gl_field *field, const void *target, gl_arena *arena);

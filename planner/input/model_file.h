@@ -6,19 +6,35 @@
 #include "common/arena.h"
 #include "common/error.h"
 #include "common/options.h"
+#include "planner/core/check.h"
 #include "planner/core/workload.h"
-
-typedef struct gl_setting {
-    const char *key, *value; /* --set key=value */
-} gl_setting;
+#include "planner/input/fields.h"
 
 /*
  * Loads and checks a model description: fields, `huggingface:` files (relative to the description),
- * rules between fields (core/check.h). Settings are applied first. All problems are collected in
- * `diagnostics`; returns true when there are none. Warnings are appended to `warnings`.
+ * rules between fields (core/check.h). Settings are applied first; those of a cluster ("cluster.…",
+ * "prices") are left to gl_cluster_load. All problems are collected in `diagnostics`; returns true
+ * when there are none. Warnings are appended to `warnings`.
  */
 bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_workload *workload, gl_texts *warnings,
                         gl_diagnostics *diagnostics);
+
+/* The two halves of it, for callers that want to place later findings (gl_check_cluster) in the
+ * document: the document with the settings applied … */
+bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
+                        gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics);
+
+/* … and the workload that it describes, checked. */
+bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,
+                        gl_texts *warnings, gl_diagnostics *diagnostics);
+
+/* Fatal findings become diagnostics, others warnings, each with the position of the field that it
+ * names. `tree` may be NULL: no positions. */
+void gl_findings_report(const gl_findings *findings, const gl_yaml_tree *tree, gl_arena *arena,
+                        gl_texts *warnings, gl_diagnostics *diagnostics);
+
+/* Does a setting belong to a cluster description? */
+bool gl_setting_is_cluster(const gl_setting *setting);
 
 #endif

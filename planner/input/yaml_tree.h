@@ -17,10 +17,10 @@ typedef enum gl_yaml_kind { GL_YAML_SCALAR, GL_YAML_SEQUENCE, GL_YAML_MAPPING } 
 typedef struct gl_yaml_node {
     gl_yaml_kind kind;
     gl_mark mark;
-    const char *key;   /* in its mapping; NULL elsewhere */
+    const char *key; /* in its mapping; NULL elsewhere */
     gl_mark key_mark;
-    const char *text;  /* scalar */
-    bool quoted;       /* scalar in quotes: text, never a number or bool */
+    const char *text;                  /* scalar */
+    bool quoted;                       /* scalar in quotes: text, never a number or bool */
     struct gl_yaml_node *first, *next; /* children in order; next sibling */
 } gl_yaml_node;
 
@@ -41,6 +41,10 @@ bool gl_yaml_parse(const char *name, const char *text, size_t length, gl_arena *
  * creating mappings on the way; its mark's file is "--set a.b.c=value". */
 bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *path, const char *value,
                  gl_error *err);
+
+/* Was the node set by gl_yaml_set? File names in it are seen from where the user stands, not from
+ * the document. */
+bool gl_yaml_is_setting(const gl_yaml_node *node);
 
 /* Child of a mapping by key; NULL when absent. */
 const gl_yaml_node *gl_yaml_get(const gl_yaml_node *mapping, const char *key);

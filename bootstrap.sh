@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# From a fresh clone to an answer, or to tested programs, on Debian or Ubuntu:
+#   ./bootstrap.sh plan   install what is missing, build, plan an example
+#   ./bootstrap.sh test   install what the tests need, build (also with sanitizers), run all tests
+# Packages are installed only when something is missing; otherwise no network is used.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+readonly model=models/llama-1.1b-ddp.yaml cluster=h200-nvlink
+
+# package|how to see that it is there
+readonly build_needs='
+gcc|command -v cc
+make|command -v make
+cmake|command -v cmake
+pkg-config|command -v pkg-config
+libc6-dev|test -e /usr/include/stdio.h
+libyaml-dev|pkg-config --exists yaml-0.1
+libsqlite3-dev|pkg-config --exists sqlite3
+libgsl-dev|pkg-config --exists gsl
+libjansson-dev|pkg-config --exists jansson
+'
+readonly test_needs='
+libcmocka-dev|pkg-config --exists cmocka
+clang-format-14|command -v clang-format-14
+codespell|command -v codespell
+mandoc|command -v mandoc
+binutils|command -v nm
+git|command -v git
+perl|command -v perl
+'
+
+step() {
+    printf '==> %s\n' "$*"
+}
+
+die() {
+    printf 'bootstrap.sh: %s\n' "$*" >&2
+    exit 1
+}
+
+usage() {
+    sed -n '3,6s/^# \{0,1\}//p' "$0"
+}
+
+# Packages of a list whose check fails.
+missing_of() {
+    local package check
+    while IFS='|' read -r package check; do
+        [ -n "$package" ] || continue
+        eval "$check" >/dev/null 2>&1 || printf '%s\n' "$package"
+    done <<<"$1"
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        die "not root and no sudo: install these packages and run again: ${missing[*]}"
+    fi
+}
+
+install_missing() {
+    local missing still
+    mapfile -t missing < <(missing_of "$1")
+    if [ "${#missing[@]}" -eq 0 ]; then
+        step 'all packages are there'
+        return
+    fi
+    command -v apt-get >/dev/null || die "no apt-get here: install what these Debian packages hold: ${missing[*]}"
+    step "installing ${missing[*]}"
+    as_root apt-get update -q
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${missing[@]}"
+    mapfile -t still < <(missing_of "$1")
+    [ "${#still[@]}" -eq 0 ] || die "still missing after installation: ${still[*]}"
+}
+
+# Presets of this project need CMake 3.25 (Debian 12, Ubuntu 23.04).
+check_cmake() {
+    local version
+    version=$(cmake --version | sed -n '1s/[^0-9]*//p')
+    [ "$(printf '3.25\n%s\n' "$version" | sort -V | head -n 1)" = 3.25 ] ||
+        die "CMake $version is too old: 3.25 or newer is needed"
+}
+
+build() {
+    step "configuring preset $1"
+    cmake --preset "$1" -Wno-dev >/dev/null
+    step "building preset $1"
+    cmake --build --preset "$1" --parallel "$(nproc)" -- --no-print-directory
+}
+
+run_plan() {
+    install_missing "$build_needs"
+    check_cmake
+    build release
+    step "build/release/bin/gpulink-plan $model --cluster $cluster"
+    build/release/bin/gpulink-plan "$model" --cluster "$cluster"
+}
+
+# Test cases that cmocka counted in the last run of a build, and programs that CTest ran.
+count_tests() {
+    local log=build/$1/Testing/Temporary/LastTest.log
+    cases=$((cases + $(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')))
+    programs=$((programs + $(grep -c '^Test Passed\.' "$log" || true)))
+}
+
+run_ctest() {
+    local preset=$1
+    shift
+    step "testing preset $preset"
+    ctest --preset "$preset" --parallel "$(nproc)" --no-tests=error "$@"
+    count_tests "$preset"
+}
+
+closing_line() {
+    local status=$?
+    if [ "$status" -eq 0 ]; then
+        printf 'bootstrap.sh: all passed: %d test programs, %d unit test cases in them\n' "$programs" "$cases"
+    else
+        printf 'bootstrap.sh: FAILED (status %d) after %d test programs that passed\n' "$status" "$programs"
+    fi
+    exit "$status"
+}
+
+run_test() {
+    programs=0 cases=0
+    trap closing_line EXIT
+    install_missing "$build_needs$test_needs"
+    check_cmake
+    build dev
+    build asan
+    run_ctest dev
+    # The checks of sources and documents do not depend on the build.
+    run_ctest asan --label-exclude '^check$'
+}
+
+case ${1-} in
+plan) run_plan ;;
+test) run_test ;;
+-h | --help) usage ;;
+*)
+    usage >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/commands.h"
+#include "planner/cli/messages.h"
+#include "planner/input/cluster_file.h"
+#include "planner/input/fields.h"
+#include "planner/input/model_file.h"
+#include "planner/input/notes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct check_options {
+    bool quiet;
+} check_options;
+
+static const gl_option options_table[] = {
+    {.name = "quiet",
+     .letter = 'q',
+     .type = GL_OPTION_FLAG,
+     .help = "No warnings, and nothing for files that are in order.",
+     .offset = offsetof(check_options, quiet)},
+    {.name = NULL},
+};
+
+/* Loaders by the key at the top of a document. Each diagnoses and may warn. */
+typedef bool loader(const char *path, gl_arena *arena, gl_texts *warnings,
+                    gl_diagnostics *diagnostics);
+
+static bool check_model(const char *path, gl_arena *arena, gl_texts *warnings,
+                        gl_diagnostics *diagnostics)
+{
+    gl_workload workload = gl_workload_defaults();
+    return gl_model_file_load(path, NULL, 0, arena, &workload, warnings, diagnostics);
+}
+
+static bool check_cluster(const char *path, gl_arena *arena, gl_texts *warnings,
+                          gl_diagnostics *diagnostics)
+{
+    gl_cluster cluster;
+    return gl_cluster_load(path, NULL, 0, arena, &cluster, warnings, diagnostics);
+}
+
+static bool check_fields(const gl_field *fields, const char *path, gl_arena *arena, void *target,
+                         gl_diagnostics *diagnostics)
+{
+    gl_yaml_tree tree;
+    gl_error err;
+    if (!gl_yaml_load(path, arena, &tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return gl_fields_load(fields, &tree, arena, target, diagnostics);
+}
+
+static bool check_gpu(const char *path, gl_arena *arena, gl_texts *warnings,
+                      gl_diagnostics *diagnostics)
+{
+    (void)warnings;
+    gl_gpu gpu = {0};
+    return check_fields(gl_gpu_fields, path, arena, &gpu, diagnostics);
+}
+
+static bool check_link(const char *path, gl_arena *arena, gl_texts *warnings,
+                       gl_diagnostics *diagnostics)
+{
+    (void)warnings;
+    gl_link link = {0};
+    return check_fields(gl_link_fields, path, arena, &link, diagnostics);
+}
+
+static const struct {
+    const char *key;
+    loader *load;
+} kinds[] = {
+    {"model", check_model}, {"cluster", check_cluster}, {"gpu", check_gpu}, {"link", check_link}};
+enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
+
+/* SQLite files say so in their first bytes. */
+static bool is_database(const char *path)
+{
+    char head[16] = "";
+    FILE *file = strcmp(path, "-") != 0 ? fopen(path, "rb") : NULL;
+    if (file == NULL)
+        return false;
+    size_t read = fread(head, 1, sizeof head, file);
+    fclose(file);
+    return read == sizeof head && memcmp(head, "SQLite format 3", sizeof head) == 0;
+}
+
+/* The loader of a YAML file by its top-level keys; NULL when none fits (diagnosed). */
+static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *diagnostics)
+{
+    gl_yaml_tree tree;
+    gl_error err;
+    if (is_database(path))
+        return check_cluster;
+    if (!gl_yaml_load(path, arena, &tree, &err)) {
+        gl_diagnose_error(diagnostics, &err);
+        return NULL;
+    }
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (gl_yaml_get(tree.root, kinds[i].key) != NULL)
+            return kinds[i].load;
+    gl_diagnose(diagnostics, &tree.root->mark, NULL,
+                "is no description that this program knows: it needs one of the keys model, "
+                "cluster, gpu or link at the top");
+    return NULL;
+}
+
+static int check_file(const char *path, const check_options *options)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_diagnostics diagnostics = {.count = 0};
+    gl_texts warnings = {0};
+    int status = GL_OK;
+    loader *load = find_loader(path, arena, &diagnostics);
+    if (load == NULL || !load(path, arena, &warnings, &diagnostics))
+        status = gl_cli_fail_all(&diagnostics);
+    for (size_t i = 0; i < warnings.count && !options->quiet; i++)
+        gl_cli_warn("%s: %s", path, warnings.items[i]);
+    gl_arena_destroy(arena);
+    return status;
+}
+
+/* Checks all files; the status is that of the first that failed. */
+static int check_files(const gl_texts *files, const check_options *options, gl_output *out)
+{
+    int status = GL_OK;
+    for (size_t i = 0; i < files->count; i++) {
+        int one = check_file(files->items[i], options);
+        if (one == GL_OK && !options->quiet)
+            gl_output_printf(out, "%s: ok\n", files->items[i]);
+        if (status == GL_OK)
+            status = one;
+    }
+    return status;
+}
+
+static int run_in(gl_arena *arena, int argc, char **argv)
+{
+    check_options options = {0};
+    gl_texts files = {0};
+    bool help = false;
+    gl_error err;
+    gl_output *out = NULL;
+    if (!gl_options_parse(&gl_cmd_check, argc, argv, arena, &options, &files, &help, &err))
+        return gl_cli_fail("check", &err);
+    if (help)
+        return gl_cli_help(&gl_cmd_check);
+    if (!gl_output_open(NULL, &out, &err))
+        return gl_cli_fail("check", &err);
+    int status = check_files(&files, &options, out);
+    return gl_output_close(out, &err) ? status : gl_cli_fail("check", &err);
+}
+
+static int run(int argc, char **argv)
+{
+    gl_arena *arena = gl_arena_create();
+    int status = run_in(arena, argc, argv);
+    gl_arena_destroy(arena);
+    return status;
+}
+
+const gl_command gl_cmd_check = {
+    .name = "check",
+    .synopsis = "FILE ...",
+    .summary = "read and validate descriptions (model, cluster, GPU, link) without planning",
+    .examples = "gpulink-plan check models/llama-1.1b-ddp.yaml\n",
+    .options = options_table,
+    .minimum_arguments = 1,
+    .maximum_arguments = -1,
+    .run = run,
+};

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/commands.h"
+#include "planner/cli/messages.h"
+#include "planner/cli/scenarios.h"
+#include "planner/input/cluster_file.h"
+#include "planner/report/plan_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+static const gl_option options_table[] = {
+    GL_PLANNING_OPTIONS,
+    {.name = "sweep",
+     .type = GL_OPTION_LIST,
+     .value_name = "KEY=A,B,C",
+     .help = "Plan every value of a field; several sweeps: every combination.",
+     .offset = offsetof(gl_planning_options, sweeps)},
+    {.name = "strict",
+     .type = GL_OPTION_FLAG,
+     .help = "Exit status 1 when the plan does not fit or misses its target.",
+     .offset = offsetof(gl_planning_options, strict)},
+    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    {.name = NULL},
+};
+
+typedef struct loaded_cluster {
+    gl_cluster cluster;
+    gl_texts notes;
+} loaded_cluster;
+
+/* State of one run of the command. */
+typedef struct session {
+    gl_planning_options options;
+    gl_request request;
+    gl_arena *arena;          /* everything that lives until the report is written */
+    loaded_cluster *clusters; /* NULL: each scenario loads its own */
+    gl_report report;
+    bool answer_is_no; /* under --strict */
+    size_t left_out;   /* combinations of a sweep that can not be planned */
+} session;
+
+static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
+                         size_t setting_count, gl_arena *arena, loaded_cluster *loaded,
+                         gl_diagnostics *diagnostics)
+{
+    const char *name = s->options.clusters.items[index];
+    *loaded = (loaded_cluster){.notes = {0}};
+    if (!gl_cluster_load(name, settings, setting_count, arena, &loaded->cluster, &loaded->notes,
+                         diagnostics))
+        return false;
+    const gl_cluster *cluster = &loaded->cluster;
+    if (s->options.output.verbose)
+        gl_cli_note("%s: nodes %d, GPUs a node %d, curves in a node %zu, between nodes %zu", name,
+                    cluster->nodes, cluster->gpus_per_node, cluster->intra.curve_count,
+                    cluster->inter.curve_count);
+    return true;
+}
+
+/* A sweep over a cluster's fields loads the cluster for each combination; otherwise once is enough.
+ */
+static bool sweeps_clusters(const gl_request *request)
+{
+    for (size_t i = 0; i < request->sweep_count; i++)
+        if (gl_setting_is_cluster(&(gl_setting){request->sweeps[i].key, ""}))
+            return true;
+    return false;
+}
+
+static bool load_clusters(session *s, gl_diagnostics *diagnostics)
+{
+    size_t count = s->options.clusters.count;
+    if (sweeps_clusters(&s->request))
+        return true;
+    s->clusters = GL_ARENA_NEW(s->arena, loaded_cluster, count);
+    for (size_t i = 0; i < count; i++)
+        if (!load_cluster(s, i, s->request.settings, s->request.setting_count, s->arena,
+                          &s->clusters[i], diagnostics))
+            return false;
+    return true;
+}
+
+/* "Llama 3 70B on h200, parallel.tp=4" */
+static const char *scenario_name(const gl_planned *planned, const gl_cluster *cluster,
+                                 const gl_setting *swept, size_t swept_count, gl_arena *arena)
+{
+    const char *name =
+        gl_arena_printf(arena, "%s on %s", planned->workload.model.name, cluster->name);
+    for (size_t i = 0; i < swept_count; i++)
+        name = gl_arena_printf(arena, "%s, %s=%s", name, swept[i].key, swept[i].value);
+    return name;
+}
+
+static bool plan_misses(const gl_plan *plan)
+{
+    bool is_short = false;
+    for (size_t i = 0; i < GL_TIER_COUNT; i++)
+        is_short = is_short || plan->needs[i].verdict == GL_VERDICT_SHORT;
+    double exposed_frac = gl_plan_exposed_frac(plan);
+    return !plan->memory.fits || is_short ||
+           (!isnan(exposed_frac) && exposed_frac > plan->workload->target_exposed_frac);
+}
+
+/* People see of a sweep the summary alone; a table that was asked for is the only one built. */
+static const char *only_table(const session *s)
+{
+    const gl_output_options *output = &s->options.output;
+    if (output->table != NULL)
+        return output->table;
+    if (output->format == GL_FORMAT_CSV)
+        return "traffic";
+    return gl_output_for_people(output) && s->request.sweep_count > 0 ? "summary" : NULL;
+}
+
+static void add_scenario(session *s, const gl_planned *planned, const loaded_cluster *cluster,
+                         const gl_setting *swept)
+{
+    gl_texts notes = {0};
+    for (size_t i = 0; i < planned->notes.count; i++)
+        gl_texts_add(&notes, s->arena, planned->notes.items[i]);
+    for (size_t i = 0; i < cluster->notes.count; i++)
+        gl_texts_add(&notes, s->arena, cluster->notes.items[i]);
+    const gl_plan_view view = {
+        .name = scenario_name(planned, &cluster->cluster, swept, s->request.sweep_count, s->arena),
+        .swept = swept,
+        .swept_count = s->request.sweep_count,
+        .only = only_table(s),
+        .for_people = gl_output_for_people(&s->options.output),
+        .notes = notes.items,
+        .note_count = notes.count,
+    };
+    gl_plan_scenario(&planned->plan, &view, s->arena,
+                     &s->report.scenarios[s->report.scenario_count++]);
+    s->answer_is_no = s->answer_is_no || plan_misses(&planned->plan);
+}
+
+/* A sweep crosses values that exclude each other: those are named, and the others planned. */
+static void say_left_out(const session *s, const gl_setting *swept, const gl_diagnostics *problems)
+{
+    const char *combination = "";
+    gl_arena *arena = gl_arena_create();
+    for (size_t i = 0; i < s->request.sweep_count; i++)
+        combination = gl_arena_printf(arena, "%s%s%s=%s", combination, i > 0 ? ", " : "",
+                                      swept[i].key, swept[i].value);
+    if (!s->options.output.quiet && s->left_out <= GL_DIAGNOSTICS_MAX)
+        gl_cli_warn("left out %s: %s", combination, problems->items[0].message);
+    gl_arena_destroy(arena);
+}
+
+/* Plans one combination on one cluster. A plan is far larger than its tables: `scratch` goes when
+ * they are built. */
+static bool plan_in(session *s, const gl_setting *settings, size_t count, const gl_setting *swept,
+                    size_t index, gl_arena *scratch, gl_diagnostics *diagnostics)
+{
+    gl_planned planned;
+    loaded_cluster own;
+    const loaded_cluster *cluster = s->clusters != NULL ? &s->clusters[index] : &own;
+    if (s->clusters == NULL && !load_cluster(s, index, settings, count, scratch, &own, diagnostics))
+        return false;
+    if (!gl_plan_one(&s->request, settings, count, &cluster->cluster, scratch, &planned,
+                     diagnostics))
+        return false;
+    add_scenario(s, &planned, cluster, swept);
+    return true;
+}
+
+static bool plan_scenario(session *s, size_t combination, size_t cluster,
+                          gl_diagnostics *diagnostics)
+{
+    gl_arena *scratch = gl_arena_create();
+    size_t count;
+    const gl_setting *swept;
+    const gl_setting *settings =
+        gl_request_settings(&s->request, combination, s->arena, &count, &swept);
+    bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
+    if (!done && s->request.sweep_count > 0) {
+        s->left_out++;
+        say_left_out(s, swept, diagnostics);
+    }
+    gl_arena_destroy(scratch);
+    return done;
+}
+
+static bool plan_all(session *s, gl_diagnostics *diagnostics)
+{
+    size_t clusters = s->options.clusters.count;
+    gl_diagnostics first = {.count = 0};
+    s->report.scenarios = GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
+    for (size_t i = 0; i < s->request.combinations; i++)
+        for (size_t k = 0; k < clusters; k++) {
+            diagnostics->count = diagnostics->dropped = 0;
+            if (plan_scenario(s, i, k, diagnostics))
+                continue;
+            if (s->request.sweep_count == 0)
+                return false;
+            if (first.count == 0)
+                first = *diagnostics;
+        }
+    if (s->left_out > GL_DIAGNOSTICS_MAX && !s->options.output.quiet)
+        gl_cli_warn("left out %zu combinations in all", s->left_out);
+    *diagnostics = first;
+    return s->report.scenario_count > 0;
+}
+
+/* People read the scenarios side by side first; of one scenario the headline says it all. */
+static void put_summary_first(session *s)
+{
+    if (!gl_output_for_people(&s->options.output))
+        return;
+    gl_scenario summary;
+    size_t count = s->report.scenario_count;
+    gl_plan_take_summary(&s->report, s->arena, &summary);
+    const char *only = only_table(s);
+    if (only != NULL && strcmp(only, "summary") == 0) {
+        s->report.scenarios[0] = summary;
+        s->report.scenario_count = 1;
+    } else if (count > 1 && only == NULL) {
+        gl_scenario *scenarios = GL_ARENA_NEW(s->arena, gl_scenario, count + 1);
+        scenarios[0] = summary;
+        memcpy(scenarios + 1, s->report.scenarios, count * sizeof *scenarios);
+        s->report = (gl_report){.scenarios = scenarios, .scenario_count = count + 1};
+    }
+}
+
+static int answer(session *s)
+{
+    gl_error err;
+    gl_diagnostics diagnostics = {.count = 0};
+    if (!load_clusters(s, &diagnostics) || !plan_all(s, &diagnostics))
+        return gl_cli_fail_all(&diagnostics);
+    put_summary_first(s);
+    if (!gl_output_report(&s->options.output, &s->report, "traffic", &err))
+        return gl_cli_fail("plan", &err);
+    return s->options.strict && s->answer_is_no ? GL_EXIT_NO : GL_OK;
+}
+
+static int run_in(session *s, int argc, char **argv)
+{
+    gl_error err;
+    gl_texts arguments = {0};
+    bool help = false;
+    s->options = gl_planning_defaults();
+    if (!gl_options_parse(&gl_cmd_plan, argc, argv, s->arena, &s->options, &arguments, &help, &err))
+        return gl_cli_fail("plan", &err);
+    if (help)
+        return gl_cli_help(&gl_cmd_plan);
+    if (!gl_output_options_check(&s->options.output, gl_plan_table_names(), &err))
+        return gl_cli_fail("plan", &err);
+    if (s->options.clusters.count == 0)
+        return gl_fail_without_cluster("plan", arguments.items[0]);
+    if (!gl_request_parse(arguments.items[0], &s->options, s->arena, &s->request, &err))
+        return gl_cli_fail("plan", &err);
+    return answer(s);
+}
+
+static int run(int argc, char **argv)
+{
+    session s = {.arena = gl_arena_create()};
+    int status = run_in(&s, argc, argv);
+    gl_arena_destroy(s.arena);
+    return status;
+}
+
+const gl_command gl_cmd_plan = {
+    .name = "plan",
+    .synopsis = "MODEL.yaml --cluster CLUSTER [--cluster CLUSTER ...] [options]",
+    .summary = "traffic, time and memory of a training step; several clusters side by side",
+    .examples = "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
+                "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --format csv\n"
+                "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
+                "batch.micro=1,2,4\n",
+    .options = options_table,
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+    .run = run,
+};

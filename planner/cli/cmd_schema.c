@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/commands.h"
+#include "planner/cli/messages.h"
+#include "planner/cli/output_options.h"
+#include "planner/input/fields.h"
+#include "planner/report/plan_schema.h"
+
+#include <string.h>
+
+typedef struct schema_options {
+    gl_output_options output;
+} schema_options;
+
+static const gl_option options_table[] = {
+    GL_OUTPUT_OPTIONS(schema_options, output),
+    {.name = NULL},
+};
+
+static const struct {
+    const char *name;
+    const gl_field *fields; /* NULL: columns of the plan's tables */
+} schemas[] = {{"model", gl_model_fields},
+               {"cluster", gl_cluster_fields},
+               {"gpu", gl_gpu_fields},
+               {"link", gl_link_fields},
+               {"csv", NULL}};
+enum { SCHEMA_COUNT = sizeof schemas / sizeof schemas[0] };
+
+static const char *const schema_names[] = {"model", "cluster", "gpu", "link", "csv", NULL};
+
+static bool is_asked(const gl_texts *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->items[i], name) == 0)
+            return true;
+    /* Without a name: what a user writes. */
+    return names->count == 0 && strcmp(name, "model") == 0;
+}
+
+static bool check_names(const gl_texts *names, gl_error *err)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        size_t k = 0;
+        while (k < SCHEMA_COUNT && strcmp(schemas[k].name, names->items[i]) != 0)
+            k++;
+        if (k == SCHEMA_COUNT)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "there is no schema '%s': there are model, cluster, gpu, link and csv",
+                           names->items[i]);
+    }
+    return true;
+}
+
+static void build(const gl_texts *names, gl_arena *arena, gl_scenario *scenario)
+{
+    *scenario =
+        (gl_scenario){.name = "schema", .tables = GL_ARENA_NEW(arena, gl_table *, SCHEMA_COUNT)};
+    for (size_t i = 0; i < SCHEMA_COUNT; i++)
+        if (is_asked(names, schemas[i].name))
+            scenario->tables[scenario->table_count++] =
+                schemas[i].fields != NULL
+                    ? gl_fields_schema(schemas[i].fields, schemas[i].name, arena)
+                    : gl_plan_schema(arena);
+}
+
+static int run_in(gl_arena *arena, int argc, char **argv)
+{
+    schema_options options = {0};
+    gl_texts names = {0};
+    gl_scenario scenario;
+    bool help = false;
+    gl_error err;
+    if (!gl_options_parse(&gl_cmd_schema, argc, argv, arena, &options, &names, &help, &err))
+        return gl_cli_fail("schema", &err);
+    if (help)
+        return gl_cli_help(&gl_cmd_schema);
+    if (!check_names(&names, &err) || !gl_output_options_check(&options.output, schema_names, &err))
+        return gl_cli_fail("schema", &err);
+    build(&names, arena, &scenario);
+    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
+    if (!gl_output_report(&options.output, &report, scenario.tables[0]->name, &err))
+        return gl_cli_fail("schema", &err);
+    return GL_OK;
+}
+
+static int run(int argc, char **argv)
+{
+    gl_arena *arena = gl_arena_create();
+    int status = run_in(arena, argc, argv);
+    gl_arena_destroy(arena);
+    return status;
+}
+
+const gl_command gl_cmd_schema = {
+    .name = "schema",
+    .synopsis = "[model|cluster|gpu|link|csv ...]",
+    .summary = "the fields of the input files and the columns of the answers",
+    .examples = "gpulink-plan schema model\n"
+                "gpulink-plan schema csv --format markdown\n",
+    .options = options_table,
+    .minimum_arguments = 0,
+    .maximum_arguments = SCHEMA_COUNT,
+    .run = run,
+};

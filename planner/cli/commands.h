@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verbs, one cmd_<verb>.c each. */
+#ifndef GL_PLANNER_CLI_COMMANDS_H
+#define GL_PLANNER_CLI_COMMANDS_H
+
+#include "common/options.h"
+
+/* Beside the errors of gl_status: answered, and the answer is no. */
+enum { GL_EXIT_NO = 1 };
+
+extern const gl_command gl_cmd_plan;
+extern const gl_command gl_cmd_explain;
+extern const gl_command gl_cmd_schema;
+extern const gl_command gl_cmd_check;
+
+/* Prints the help of a command to standard output. Returns the exit status. */
+int gl_cli_help(const gl_command *command);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/messages.h"
+
+#include <stdio.h>
+
+static void print_error(const gl_error *err)
+{
+    char text[2048];
+    /* A reader that closed the pipe has seen enough, and there is nothing to tell. */
+    if (err->message[0] == '\0')
+        return;
+    fprintf(stderr, "gpulink-plan: %s\n", gl_error_text(err, text, sizeof text));
+}
+
+int gl_cli_fail(const char *verb, const gl_error *err)
+{
+    print_error(err);
+    if (err->status == GL_ERROR_USAGE)
+        fprintf(stderr, "Try 'gpulink-plan%s%s --help'.\n", verb != NULL ? " " : "",
+                verb != NULL ? verb : "");
+    return (int)err->status;
+}
+
+int gl_cli_fail_all(const gl_diagnostics *diagnostics)
+{
+    for (size_t i = 0; i < diagnostics->count; i++)
+        print_error(&diagnostics->items[i]);
+    if (diagnostics->dropped > 0)
+        fprintf(stderr, "gpulink-plan: \xe2\x80\xa6 and %zu more\n", diagnostics->dropped);
+    return diagnostics->count > 0 ? (int)diagnostics->items[0].status : (int)GL_ERROR_INTERNAL;
+}
+
+void gl_cli_warn(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("gpulink-plan: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void gl_cli_note(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("gpulink-plan: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text)
+{
+    texts->items = gl_arena_grow(arena, (void *)texts->items, &texts->capacity, texts->count + 1,
+                                 sizeof *texts->items);
+    texts->items[texts->count++] = text;
+}
+
+const char *gl_texts_join(const char *const *items, size_t count, size_t limit, gl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < count && i < limit; i++)
+        text = gl_arena_printf(arena, "%s%s%s", text, i > 0 ? ", " : "", items[i]);
+    return count > limit ? gl_arena_printf(arena, "%s, \xe2\x80\xa6", text) : text;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/output_options.h"
+#include "common/text.h"
+#include "planner/cli/messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+const char *const gl_color_choices[] = {"auto", "always", "never", NULL};
+
+enum { WIDTH_DEFAULT = 100, WIDTH_MINIMUM = 60, WIDTH_MAXIMUM = 200 };
+
+static bool check_format(gl_output_options *options, gl_error *err)
+{
+    static const char *const later[] = {"html", "trace", "xlsx"};
+    if (options->format_name == NULL) {
+        options->format = GL_FORMAT_TABLE;
+        return true;
+    }
+    if (gl_format_parse(options->format_name, &options->format))
+        return true;
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        if (strcmp(options->format_name, later[i]) == 0)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "--format %s is not available in this version: use table, csv, json or "
+                           "markdown",
+                           later[i]);
+    char name[64];
+    return gl_fail(err, GL_ERROR_USAGE,
+                   "--format '%s' is not known: use table, csv, json or markdown",
+                   gl_printable(options->format_name, name, sizeof name));
+}
+
+static bool check_table(const gl_output_options *options, const char *const *tables, gl_error *err)
+{
+    if (options->table == NULL)
+        return true;
+    size_t count = 0;
+    for (; tables[count] != NULL; count++)
+        if (strcmp(tables[count], options->table) == 0)
+            return true;
+    gl_arena *arena = gl_arena_create();
+    const char *near = gl_nearest(options->table, tables, count);
+    char name[64];
+    gl_fail(err, GL_ERROR_USAGE, "--table '%s' is not known%s%s%s; there are %s",
+            gl_printable(options->table, name, sizeof name), near != NULL ? ": did you mean '" : "",
+            near != NULL ? near : "", near != NULL ? "'?" : "",
+            gl_texts_join(tables, count, count, arena));
+    gl_arena_destroy(arena);
+    return false;
+}
+
+bool gl_output_options_check(gl_output_options *options, const char *const *tables, gl_error *err)
+{
+    return check_format(options, err) && check_table(options, tables, err);
+}
+
+bool gl_output_for_people(const gl_output_options *options)
+{
+    return options->format == GL_FORMAT_TABLE || options->format == GL_FORMAT_MARKDOWN;
+}
+
+static bool is_terminal(const gl_output_options *options)
+{
+    bool standard = options->output == NULL || strcmp(options->output, "-") == 0;
+    return standard && isatty(STDOUT_FILENO);
+}
+
+/* https://no-color.org: set and not empty. */
+static bool wants_color(const gl_output_options *options)
+{
+    if (options->color != COLOR_AUTO)
+        return options->color == COLOR_ALWAYS;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return is_terminal(options) && (no_color == NULL || no_color[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+static int terminal_width(const gl_output_options *options)
+{
+    struct winsize size;
+    if (!is_terminal(options) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return WIDTH_DEFAULT;
+    if (size.ws_col < WIDTH_MINIMUM)
+        return WIDTH_MINIMUM;
+    return size.ws_col > WIDTH_MAXIMUM ? WIDTH_MAXIMUM : size.ws_col;
+}
+
+/* The same warning of many scenarios is said once. */
+static void print_warnings(const gl_report *report)
+{
+    for (size_t i = 0; i < report->scenario_count; i++) {
+        const gl_scenario *scenario = &report->scenarios[i];
+        for (size_t k = 0; k < scenario->warning_count; k++) {
+            bool said = false;
+            for (size_t j = 0; j < i && !said; j++)
+                said = k < report->scenarios[j].warning_count &&
+                       strcmp(report->scenarios[j].warnings[k], scenario->warnings[k]) == 0;
+            if (!said)
+                gl_cli_warn("%s", scenario->warnings[k]);
+        }
+    }
+}
+
+bool gl_output_report(const gl_output_options *options, const gl_report *report,
+                      const char *csv_table, gl_error *err)
+{
+    const gl_render_options render = {
+        .width = terminal_width(options),
+        .color = wants_color(options),
+        .csv_table = options->table != NULL ? options->table : csv_table,
+        .only_table = options->table,
+    };
+    gl_output *out = NULL;
+    if (!gl_output_open(options->output, &out, err))
+        return false;
+    if (!gl_render(report, options->format, &render, out, err)) {
+        gl_output_discard(out);
+        return false;
+    }
+    if (!gl_output_close(out, err))
+        return false;
+    if (options->format == GL_FORMAT_CSV && !options->quiet)
+        print_warnings(report);
+    return true;
+}

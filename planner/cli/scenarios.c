@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/scenarios.h"
+#include "common/datadir.h"
+#include "common/text.h"
+#include "planner/cli/messages.h"
+#include "planner/core/check.h"
+#include "planner/input/notes.h"
+
+#include <string.h>
+
+gl_planning_options gl_planning_defaults(void)
+{
+    return (gl_planning_options){.headroom = 1.25, .stage = -1};
+}
+
+/* "key=value" split at the first '='. */
+static bool split_setting(const char *option, const char *text, gl_arena *arena,
+                          gl_setting *setting, gl_error *err)
+{
+    const char *equals = strchr(text, '=');
+    char name[64];
+    if (equals == NULL || equals == text || equals[1] == '\0')
+        return gl_fail(err, GL_ERROR_USAGE, "%s '%s' is not of the form key=value, such as %s",
+                       option, gl_printable(text, name, sizeof name),
+                       strcmp(option, "--set") == 0 ? "parallel.tp=4" : "parallel.tp=1,2,4");
+    setting->key = gl_arena_strndup(arena, text, (size_t)(equals - text));
+    setting->value = gl_arena_strdup(arena, equals + 1);
+    return true;
+}
+
+/* End of the value that starts at `text`: the next comma outside of brackets and quotes. */
+static const char *value_end(const char *text)
+{
+    int depth = 0;
+    char quote = '\0';
+    for (; *text != '\0'; text++) {
+        if (quote != '\0') {
+            if (*text == quote)
+                quote = '\0';
+        } else if (*text == '"' || *text == '\'') {
+            quote = *text;
+        } else if (*text == '{' || *text == '[') {
+            depth++;
+        } else if (*text == '}' || *text == ']') {
+            depth--;
+        } else if (*text == ',' && depth <= 0) {
+            break;
+        }
+    }
+    return text;
+}
+
+static bool parse_sweep(const char *text, gl_arena *arena, gl_sweep *sweep, gl_error *err)
+{
+    gl_setting setting;
+    if (!split_setting("--sweep", text, arena, &setting, err))
+        return false;
+    gl_texts values = {0};
+    for (const char *start = setting.value;; start++) {
+        const char *end = value_end(start);
+        if (end == start)
+            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s has an empty value", setting.key);
+        gl_texts_add(&values, arena, gl_arena_strndup(arena, start, (size_t)(end - start)));
+        start = end;
+        if (*end == '\0')
+            break;
+    }
+    *sweep = (gl_sweep){setting.key, values.items, values.count};
+    return true;
+}
+
+static bool key_is_taken(const gl_request *request, size_t sweeps, const char *key)
+{
+    for (size_t i = 0; i < request->setting_count; i++)
+        if (strcmp(request->settings[i].key, key) == 0)
+            return true;
+    for (size_t i = 0; i < sweeps; i++)
+        if (strcmp(request->sweeps[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena,
+                         gl_request *request, gl_error *err)
+{
+    request->sweeps = GL_ARENA_NEW(arena, gl_sweep, texts->count);
+    request->combinations = 1;
+    for (size_t i = 0; i < texts->count; i++) {
+        gl_sweep *sweep = &request->sweeps[i];
+        if (!parse_sweep(texts->items[i], arena, sweep, err))
+            return false;
+        if (key_is_taken(request, i, sweep->key))
+            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s: this key is set twice", sweep->key);
+        request->sweep_count = i + 1;
+        request->combinations *= sweep->count;
+        if (request->combinations * (clusters > 0 ? clusters : 1) > GL_SCENARIOS_MAX)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "the sweeps make more than %d scenarios: sweep fewer values",
+                           GL_SCENARIOS_MAX);
+    }
+    return true;
+}
+
+bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
+                      gl_request *request, gl_error *err)
+{
+    const gl_texts *sets = &options->settings;
+    *request = (gl_request){.model = model,
+                            .options = options,
+                            .settings = GL_ARENA_NEW(arena, gl_setting, sets->count),
+                            .setting_count = sets->count};
+    for (size_t i = 0; i < sets->count; i++)
+        if (!split_setting("--set", sets->items[i], arena, &request->settings[i], err))
+            return false;
+    if (!parse_sweeps(&options->sweeps, options->clusters.count, arena, request, err))
+        return false;
+    size_t scenarios = request->combinations * options->clusters.count;
+    if (strcmp(model, "-") == 0 && scenarios > 1)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "a description from standard input can be planned once: save it to a file "
+                       "for several clusters or a sweep");
+    return true;
+}
+
+const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,
+                                      size_t *count, const gl_setting **swept)
+{
+    *count = request->setting_count + request->sweep_count;
+    gl_setting *settings = GL_ARENA_NEW(arena, gl_setting, *count);
+    if (request->setting_count > 0)
+        memcpy(settings, request->settings, request->setting_count * sizeof *settings);
+    for (size_t i = request->sweep_count; i-- > 0;) {
+        const gl_sweep *sweep = &request->sweeps[i];
+        settings[request->setting_count + i] =
+            (gl_setting){sweep->key, sweep->values[index % sweep->count]};
+        index /= sweep->count;
+    }
+    *swept = settings + request->setting_count;
+    return settings;
+}
+
+static void add_bundled(gl_texts *names, const char *folder, const char *extension, gl_arena *arena)
+{
+    const char *const extensions[] = {extension, NULL};
+    size_t count = 0;
+    const char *const *found = gl_datadir_list(arena, folder, extensions, &count);
+    for (size_t i = 0; i < count; i++)
+        gl_texts_add(names, arena, found[i]);
+}
+
+int gl_fail_without_cluster(const char *verb, const char *model)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_texts names = {0};
+    add_bundled(&names, "calibrations", ".db", arena);
+    add_bundled(&names, "clusters", ".yaml", arena);
+    gl_cli_note(
+        "--cluster is missing: name a calibration database, a cluster file or a bundled one");
+    gl_cli_note("for example: gpulink-plan %s %s --cluster %s", verb, model,
+                names.count > 0 ? names.items[0] : "calibration.db");
+    if (names.count > 0)
+        gl_cli_note("bundled: %s", gl_texts_join(names.items, names.count, names.count, arena));
+    gl_arena_destroy(arena);
+    return GL_ERROR_USAGE;
+}
+
+static bool check_stage(long long stage, const gl_workload *workload, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    if (stage < workload->parallel.pp)
+        return true;
+    gl_fail(&err, GL_ERROR_USAGE, "--stage %lld: the layout has %d stage%s, from 0", stage,
+            workload->parallel.pp, workload->parallel.pp == 1 ? "" : "s");
+    return gl_diagnose_error(diagnostics, &err);
+}
+
+/* Loads the description and checks it, also against the cluster. */
+static bool load_workload(const gl_request *request, const gl_setting *settings,
+                          size_t setting_count, const gl_cluster *cluster, gl_arena *arena,
+                          gl_planned *planned, gl_diagnostics *diagnostics)
+{
+    gl_yaml_tree tree;
+    gl_findings findings = {.arena = arena};
+    planned->workload = gl_workload_defaults();
+    if (!gl_model_tree_open(request->model, settings, setting_count, arena, &tree, diagnostics) ||
+        !gl_model_tree_load(&tree, arena, &planned->workload, &planned->notes, diagnostics) ||
+        !check_stage(request->options->stage, &planned->workload, diagnostics))
+        return false;
+    gl_check_cluster(&planned->workload, cluster, &findings);
+    gl_findings_report(&findings, &tree, arena, &planned->notes, diagnostics);
+    return diagnostics->count == 0;
+}
+
+bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t setting_count,
+                 const gl_cluster *cluster, gl_arena *arena, gl_planned *planned,
+                 gl_diagnostics *diagnostics)
+{
+    const gl_plan_options options = {
+        .headroom = request->options->headroom,
+        .stage = (int)request->options->stage,
+        .allow_extrapolation = request->options->allow_extrapolation,
+    };
+    gl_error err;
+    *planned = (gl_planned){.notes = {0}};
+    if (!load_workload(request, settings, setting_count, cluster, arena, planned, diagnostics))
+        return false;
+    if (!gl_plan_build(&planned->workload, cluster, &options, arena, &planned->plan, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return true;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the command line to plans: clusters, settings, sweeps. */
+#ifndef GL_PLANNER_CLI_SCENARIOS_H
+#define GL_PLANNER_CLI_SCENARIOS_H
+
+#include "planner/cli/output_options.h"
+#include "planner/core/plan.h"
+#include "planner/input/model_file.h"
+
+enum { GL_SCENARIOS_MAX = 10000 };
+
+/* Options of every command that plans. */
+typedef struct gl_planning_options {
+    gl_output_options output;
+    gl_texts clusters, settings, sweeps;
+    double headroom;
+    long long stage; /* −1 = the one whose ranks move most */
+    bool allow_extrapolation;
+    bool strict;
+} gl_planning_options;
+
+gl_planning_options gl_planning_defaults(void);
+
+#define GL_PLANNING_OPTIONS                                                                        \
+    {.name = "cluster",                                                                            \
+     .letter = 'c',                                                                                \
+     .type = GL_OPTION_LIST,                                                                       \
+     .value_name = "CLUSTER",                                                                      \
+     .help = "A calibration database, a cluster file, or the name of a bundled one.",              \
+     .offset = offsetof(gl_planning_options, clusters)},                                           \
+        {.name = "set",                                                                            \
+         .type = GL_OPTION_LIST,                                                                   \
+         .value_name = "KEY=VALUE",                                                                \
+         .help = "Change a field of the description, such as parallel.tp=4.",                      \
+         .offset = offsetof(gl_planning_options, settings)},                                       \
+        {.name = "headroom",                                                                       \
+         .type = GL_OPTION_QUANTITY,                                                               \
+         .value_name = "FACTOR",                                                                   \
+         .help = "Required bandwidth includes this factor for congestion (default 1.25).",         \
+         .offset = offsetof(gl_planning_options, headroom),                                        \
+         .dimension = GL_NUMBER,                                                                   \
+         .minimum = 1,                                                                             \
+         .maximum = 100},                                                                          \
+        {.name = "stage",                                                                          \
+         .type = GL_OPTION_INTEGER,                                                                \
+         .value_name = "N",                                                                        \
+         .help = "Report this pipeline stage, from 0 (default: the one that moves most).",         \
+         .offset = offsetof(gl_planning_options, stage),                                           \
+         .minimum = 0,                                                                             \
+         .maximum = 1e6},                                                                          \
+    {                                                                                              \
+        .name = "allow-extrapolation", .type = GL_OPTION_FLAG,                                     \
+        .help = "Answer beyond what the evidence carries, marked so.",                             \
+        .offset = offsetof(gl_planning_options, allow_extrapolation)                               \
+    }
+
+/* One key of a sweep with its values. */
+typedef struct gl_sweep {
+    const char *key;
+    const char **values;
+    size_t count;
+} gl_sweep;
+
+/* All that the command line asks for, parsed but not loaded. */
+typedef struct gl_request {
+    const char *model; /* path */
+    const gl_planning_options *options;
+    gl_setting *settings;
+    size_t setting_count;
+    gl_sweep *sweeps;
+    size_t sweep_count;
+    size_t combinations; /* of the sweeps; 1 without */
+} gl_request;
+
+/* Parses --set and --sweep ("key=a,b,c"; commas inside {}, [] or quotes belong to the value). */
+bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
+                      gl_request *request, gl_error *err);
+
+/* The settings of combination `index`: the last sweep turns fastest. `swept` points at the part
+ * that came from the sweeps. */
+const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,
+                                      size_t *count, const gl_setting **swept);
+
+/* Says that --cluster is missing, with an example and the bundled names. Returns the exit status.
+ */
+int gl_fail_without_cluster(const char *verb, const char *model);
+
+/* A planned scenario, in the arena. */
+typedef struct gl_planned {
+    gl_workload workload;
+    gl_texts notes; /* warnings of the loaders */
+    gl_plan plan;
+} gl_planned;
+
+/* Loads the model with settings, checks it against the cluster and plans. `diagnostics` comes in
+ * empty; returns false with something in it. */
+bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t setting_count,
+                 const gl_cluster *cluster, gl_arena *arena, gl_planned *planned,
+                 gl_diagnostics *diagnostics);
+
+#endif

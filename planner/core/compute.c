@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Formulas, symbols and what they were checked against: docs/models/compute.md. */
+#include "planner/core/compute.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Kernels of an eager framework write intermediates that a fused kernel would keep in registers:
+ * element-wise bytes are counted this many times (assumed, from unfused PyTorch blocks). */
+static const double EAGER_TRAFFIC = 1.5;
+/* A GEMM reaches k/(k + this) of its rate: filling and draining the tile pipeline (assumed). */
+static const double GEMM_DEPTH_LOST = 100;
+/* Half of the wave-quantisation loss is seen: stream-K and split-K kernels win back the rest. */
+static const double WAVE_LOSS_SEEN = 0.5;
+/* Flash attention's backward does 5 matrix products where forward does 2 (Dao 2022). */
+static const double ATTENTION_BACKWARD = 2.5;
+/* Sigma of the operator model beside the catalogue's range of efficiencies (assumed). */
+static const double MODEL_ERROR_FRAC = 0.05;
+static const double STATED_ERROR_FRAC = 0.02;
+static const double P90_OF_SIGMA = 1.2816;
+
+typedef struct builder {
+    const gl_workload *workload;
+    const gl_gpu *gpu;
+    gl_compute *out;
+    gl_arena *arena;
+    size_t capacity;
+    gl_block_kind block;
+    double tokens;      /* of one microbatch on one rank */
+    double norm_tokens; /* where sequence parallelism splits the norms */
+    double tp;
+    double element_bytes;
+    double gemm_flop_per_s; /* peak × efficiency */
+    double memory_bytes_per_s;
+    double attention_flop_per_s, attention_backward_flop_per_s;
+    double launch_s;
+} builder;
+
+static gl_operator *add(builder *b, const char *name, int kernels)
+{
+    b->out->operators = gl_arena_grow(b->arena, b->out->operators, &b->capacity,
+                                      b->out->operator_count + 1, sizeof(gl_operator));
+    gl_operator *o = &b->out->operators[b->out->operator_count++];
+    *o = (gl_operator){.block = b->block, .name = name, .kernels = kernels};
+    return o;
+}
+
+/* Share of a GEMM's tiles' time that computes what was asked: padding to whole tiles, and waves of
+ * tiles over the multiprocessors. */
+static double tile_share(const builder *b, double m, double n)
+{
+    const gl_gpu *g = b->gpu;
+    if (g == NULL || g->gemm_tile_m.kind == GL_FIGURE_ABSENT ||
+        g->gemm_tile_n.kind == GL_FIGURE_ABSENT || g->sm_count.kind == GL_FIGURE_ABSENT)
+        return 1;
+    double tm = g->gemm_tile_m.value, tn = g->gemm_tile_n.value;
+    double tiles = ceil(m / tm) * ceil(n / tn);
+    double waves = tiles / g->sm_count.value;
+    double wave_share = 1 - WAVE_LOSS_SEEN * (1 - waves / ceil(waves));
+    return wave_share * m * n / (tiles * tm * tn);
+}
+
+static double gemm_s(const builder *b, double m, double n, double k)
+{
+    if (m <= 0 || n <= 0 || k <= 0)
+        return 0;
+    double rate = b->gemm_flop_per_s * tile_share(b, m, n) * k / (k + GEMM_DEPTH_LOST);
+    double bytes = (m * n + m * k + n * k) * b->element_bytes;
+    return fmax(2 * m * n * k / rate, bytes / b->memory_bytes_per_s) + b->launch_s;
+}
+
+/* `count` equal GEMMs of [m,k]·[k,n]: backward has one for the input and one for the weight. */
+static void add_gemm(builder *b, const char *name, double count, double m, double n, double k)
+{
+    gl_operator *o = add(b, name, (int)count);
+    o->forward_flop = count * 2 * m * n * k;
+    o->backward_flop = 2 * o->forward_flop;
+    o->forward_bytes = count * (m * n + m * k + n * k) * b->element_bytes;
+    o->backward_bytes = 2 * o->forward_bytes;
+    o->forward_s = count * gemm_s(b, m, n, k);
+    o->backward_s = count * (gemm_s(b, m, k, n) + gemm_s(b, n, k, m));
+}
+
+/* Element-wise work: bytes over device memory, about twice as many in backward. */
+static void add_bytes(builder *b, const char *name, double bytes, double backward_bytes,
+                      int kernels)
+{
+    gl_operator *o = add(b, name, kernels);
+    o->forward_bytes = bytes * EAGER_TRAFFIC;
+    o->backward_bytes = backward_bytes * EAGER_TRAFFIC;
+    o->forward_s = o->forward_bytes / b->memory_bytes_per_s + kernels * b->launch_s;
+    o->backward_s = o->backward_bytes / b->memory_bytes_per_s + 2 * kernels * b->launch_s;
+}
+
+/* Tokens that a token attends to, on average, under a causal mask (and a window). */
+static double mean_context(const gl_model *m)
+{
+    double s = m->sequence, w = m->attention.window;
+    return w > 0 && w < s ? w - w * w / (2 * s) : s / 2;
+}
+
+/* With contiguous parts of a sequence the last of c ranks attends to s·(2c−1)/2c tokens on average,
+ * and the others wait for it. */
+static double slowest_context(const gl_workload *w)
+{
+    double context = mean_context(&w->model), c = w->parallel.cp;
+    return w->parallel.cp_balanced ? context : context * (2 * c - 1) / c;
+}
+
+static void add_attention_core(builder *b, double qk_dim, double v_dim)
+{
+    gl_operator *o = add(b, "attention core", 1);
+    o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * (qk_dim + v_dim);
+    o->backward_flop = ATTENTION_BACKWARD * o->forward_flop;
+    o->forward_s = o->forward_flop / b->attention_flop_per_s + b->launch_s;
+    o->backward_s = o->backward_flop / b->attention_backward_flop_per_s + 3 * b->launch_s;
+    if (b->workload->parallel.recompute == GL_RECOMPUTE_SELECTIVE)
+        o->backward_s += o->forward_s;
+}
+
+static void add_gqa(builder *b, double heads, double kv_heads)
+{
+    const gl_model *m = &b->workload->model;
+    double q = heads * m->head_dim, kv = kv_heads * m->head_dim, t = b->tokens;
+    add_gemm(b, "qkv", 1, t, q + 2 * kv, m->hidden);
+    if (m->learned_positions == 0)
+        add_bytes(b, "rotary positions", 2 * t * (q + kv) * b->element_bytes,
+                  4 * t * (q + kv) * b->element_bytes, 2);
+    add_attention_core(b, q, q);
+    add_gemm(b, "attention output", 1, t, m->hidden, q);
+}
+
+static void add_mla(builder *b, double heads)
+{
+    const gl_model *m = &b->workload->model;
+    const gl_attention *a = &m->attention;
+    double t = b->tokens, qk = a->qk_nope + a->qk_rope;
+    if (a->q_lora > 0) {
+        add_gemm(b, "q down", 1, t, a->q_lora, m->hidden);
+        add_gemm(b, "q up", 1, t, heads * qk, a->q_lora);
+    } else {
+        add_gemm(b, "q", 1, t, heads * qk, m->hidden);
+    }
+    add_gemm(b, "kv down", 1, t, a->kv_lora + a->qk_rope, m->hidden);
+    add_gemm(b, "kv up", 1, t, heads * (a->qk_nope + a->v_head), a->kv_lora);
+    double bytes = t * (2 * heads * a->qk_rope + 2 * heads * qk) * b->element_bytes;
+    add_bytes(b, "rotary positions and joining", bytes, 2 * bytes, 4);
+    add_attention_core(b, heads * qk, heads * a->v_head);
+    add_gemm(b, "attention output", 1, t, m->hidden, heads * a->v_head);
+}
+
+static void add_attention(builder *b)
+{
+    const gl_model *m = &b->workload->model;
+    double heads = m->heads / b->tp, kv = fmax(1, m->kv_heads / b->tp);
+    if (m->attention.kind == GL_ATTENTION_MLA)
+        add_mla(b, heads);
+    else
+        add_gqa(b, heads, kv);
+    double norm = b->norm_tokens * m->hidden * b->element_bytes;
+    /* Two norms (read, write) and two residual additions (read two, write one). */
+    add_bytes(b, "norms and residuals", 10 * norm, 20 * norm, 6);
+}
+
+/* One feed-forward of `ffn` columns over `tokens` rows, `count` times (experts). */
+static void add_ffn(builder *b, const char *up, const char *down, const char *activation,
+                    double count, double tokens, double ffn)
+{
+    const gl_model *m = &b->workload->model;
+    double columns = m->gated_mlp ? 2 * ffn : ffn;
+    add_gemm(b, up, count, tokens, columns, m->hidden);
+    add_gemm(b, down, count, tokens, m->hidden, ffn);
+    /* Gated: activation (read, write), product (read two, write one); plain: read, write. */
+    double bytes = count * tokens * ffn * (m->gated_mlp ? 5 : 2) * b->element_bytes;
+    add_bytes(b, activation, bytes, 2 * bytes, m->gated_mlp ? 2 : 1);
+}
+
+static void add_dense_layer(builder *b)
+{
+    add_attention(b);
+    add_ffn(b, "MLP up", "MLP down", "MLP activation", 1, b->tokens,
+            b->workload->model.ffn / b->tp);
+}
+
+static void add_moe_layer(builder *b)
+{
+    const gl_model *m = &b->workload->model;
+    const gl_moe *moe = &m->moe;
+    add_attention(b);
+    add_gemm(b, "router", 1, b->tokens, moe->experts, m->hidden);
+    /* The hottest rank decides: imbalance multiplies what it computes. */
+    double routed = b->tokens * moe->top_k * moe->capacity * moe->imbalance;
+    double local_experts = (double)moe->experts / b->workload->parallel.ep;
+    double bytes = 6 * routed * m->hidden * b->element_bytes;
+    add_bytes(b, "token permutation", bytes, bytes, 12);
+    add_ffn(b, "experts up", "experts down", "experts activation", local_experts,
+            routed / local_experts, moe->expert_ffn / b->tp);
+    if (moe->shared_ffn > 0)
+        add_ffn(b, "shared expert up", "shared expert down", "shared expert activation", 1,
+                b->tokens, moe->shared_ffn / b->tp);
+}
+
+static void add_embedding(builder *b)
+{
+    double bytes = b->tokens * b->workload->model.hidden * b->element_bytes;
+    add_bytes(b, "embedding", 2 * bytes, 4 * bytes, 1);
+}
+
+static void add_head(builder *b)
+{
+    const gl_model *m = &b->workload->model;
+    double columns = b->workload->parallel.vocab_parallel ? m->vocab / b->tp : m->vocab;
+    double norm = b->norm_tokens * m->hidden * b->element_bytes;
+    add_bytes(b, "final norm", 2 * norm, 4 * norm, 1);
+    add_gemm(b, "LM head", 1, b->tokens, columns, m->hidden);
+    /* Loss: logits read, written as FP32, softmax read and written; the same way back. */
+    double loss = b->tokens * columns * (b->element_bytes + 3 * 4);
+    add_bytes(b, "loss", loss, loss, 5);
+}
+
+/* Everything in one: 2 FLOPs per parameter and token forward, twice that backward. */
+static void add_counted(builder *b, double parameters)
+{
+    gl_operator *o = add(b, "all matrix products (from the parameter count)", 1);
+    o->forward_flop = 2 * parameters * b->tokens;
+    o->backward_flop = 2 * o->forward_flop;
+    o->forward_s = o->forward_flop / b->gemm_flop_per_s;
+    o->backward_s = o->backward_flop / b->gemm_flop_per_s;
+}
+
+static double dtype_peak(const gl_gpu *gpu, gl_dtype dtype)
+{
+    switch (dtype) {
+    case GL_FP8:
+        return gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->fp8_flop_per_s.value
+                                                            : gpu->bf16_flop_per_s.value;
+    case GL_FP16:
+        return gpu->fp16_flop_per_s.value;
+    case GL_FP32:
+        return gpu->fp32_flop_per_s.value;
+    default:
+        /* GPUs before Ampere have no BF16 units: there BF16 stands for FP16 training. */
+        return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
+                                                             : gpu->fp16_flop_per_s.value;
+    }
+}
+
+static void set_rates(builder *b)
+{
+    const gl_gpu *g = b->gpu;
+    gl_dtype dtype = b->workload->precision.compute;
+    b->element_bytes = dtype == GL_FP8 ? 2 : gl_dtype_bytes(dtype); /* FP8: activations stay BF16 */
+    if (g == NULL) {
+        /* Only the proportions count: the user stated the time. */
+        b->gemm_flop_per_s = b->attention_flop_per_s = b->attention_backward_flop_per_s = 1e15;
+        b->memory_bytes_per_s = (double)INFINITY;
+        return;
+    }
+    const gl_figure *efficiency = dtype == GL_FP8 && g->fp8_gemm_efficiency.kind != GL_FIGURE_ABSENT
+                                      ? &g->fp8_gemm_efficiency
+                                      : &g->gemm_efficiency;
+    double attention_peak = dtype_peak(g, dtype == GL_FP8 ? GL_BF16 : dtype);
+    b->gemm_flop_per_s = dtype_peak(g, dtype) * efficiency->value;
+    b->attention_flop_per_s = attention_peak * g->attention_efficiency.value;
+    b->attention_backward_flop_per_s = attention_peak * g->attention_backward_efficiency.value;
+    b->memory_bytes_per_s = g->memory_bw_bytes_per_s.value * g->memory_efficiency.value;
+    b->launch_s = g->kernel_launch_s.value;
+}
+
+static void sum_blocks(const gl_workload *w, gl_compute *out)
+{
+    for (size_t i = 0; i < out->operator_count; i++) {
+        gl_operator *o = &out->operators[i];
+        bool layer = o->block == GL_BLOCK_DENSE || o->block == GL_BLOCK_MOE;
+        if (w->parallel.recompute == GL_RECOMPUTE_FULL && layer)
+            o->backward_s += o->forward_s;
+        out->forward_s[o->block] += o->forward_s;
+        out->backward_s[o->block] += o->backward_s;
+    }
+}
+
+static void build_operators(builder *b, const gl_parameters *parameters)
+{
+    if (!gl_model_has_architecture(&b->workload->model)) {
+        b->block = GL_BLOCK_DENSE;
+        add_counted(b, (double)parameters->total);
+        return;
+    }
+    static void (*const builders[GL_BLOCK_KIND_COUNT])(builder *) = {
+        [GL_BLOCK_EMBEDDING] = add_embedding,
+        [GL_BLOCK_DENSE] = add_dense_layer,
+        [GL_BLOCK_MOE] = add_moe_layer,
+        [GL_BLOCK_HEAD] = add_head,
+    };
+    for (int kind = 0; kind < GL_BLOCK_KIND_COUNT; kind++) {
+        b->block = (gl_block_kind)kind;
+        if (kind != GL_BLOCK_MOE || b->workload->model.moe.experts > 0)
+            builders[kind](b);
+    }
+}
+
+/*
+ * Model FLOPs of one token, forward and backward, without recomputation: 6 for each active
+ * parameter that multiplies (input embedding excluded, LM head included also when tied) and 3 times
+ * the causal half of the attention products. Printed MFU follows this count.
+ */
+static double model_flop_per_token(const gl_model *m, const gl_parameters *parameters)
+{
+    if (!gl_model_has_architecture(m))
+        return 6 * (double)parameters->total;
+    double table = (double)m->vocab * m->hidden;
+    double multiplying = (double)parameters->active -
+                         (double)parameters->blocks[GL_BLOCK_EMBEDDING].elements +
+                         (m->tied_embeddings ? table : 0);
+    double width =
+        m->attention.kind == GL_ATTENTION_MLA
+            ? (double)m->heads * (m->attention.qk_nope + m->attention.qk_rope + m->attention.v_head)
+            : 2.0 * m->heads * m->head_dim;
+    return 6 * multiplying + 3 * 2 * m->layers * width * mean_context(m);
+}
+
+static double catalogue_error(const gl_gpu *gpu)
+{
+    const gl_figure *e = &gpu->gemm_efficiency;
+    return hypot((e->high - e->low) / 2 / P90_OF_SIGMA / e->value, MODEL_ERROR_FRAC);
+}
+
+void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
+                      const gl_cluster *cluster, gl_arena *arena, gl_compute *out)
+{
+    const gl_model *m = &workload->model;
+    const gl_parallel *p = &workload->parallel;
+    bool stated = workload->compute.step_s > 0 || workload->compute.mfu_frac > 0;
+    *out = (gl_compute){.model_flop_per_token = model_flop_per_token(m, parameters)};
+    builder b = {.workload = workload, .gpu = cluster->gpu, .out = out, .arena = arena};
+    b.tp = p->tp;
+    /* Without a sequence length only proportions can be told, and only a stated time used. */
+    double sequence = m->sequence > 0 ? m->sequence : 1;
+    b.tokens = (double)workload->batch.micro * sequence / p->cp;
+    b.norm_tokens = p->sequence_parallel ? b.tokens / b.tp : b.tokens;
+    out->known = workload->compute.step_s > 0 || (m->sequence > 0 && cluster->gpu != NULL);
+    if (!out->known)
+        return;
+    set_rates(&b);
+    build_operators(&b, parameters);
+    sum_blocks(workload, out);
+    out->evidence = stated ? GL_EVIDENCE_STATED : GL_EVIDENCE_CATALOGUE;
+    out->error_frac = stated ? STATED_ERROR_FRAC : catalogue_error(cluster->gpu);
+}
+
+double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *parameters,
+                              const gl_stage *stage, const gl_cluster *cluster)
+{
+    if (cluster->gpu == NULL)
+        return 0;
+    const gl_precision *p = &workload->precision;
+    int64_t experts;
+    double elements = (double)gl_stage_elements(parameters, stage, &experts);
+    const gl_parallel *q = &workload->parallel;
+    double replicas = (double)q->dp * q->cp;
+    if (q->zero > 0) {
+        double group = q->shard > 0 ? q->shard : replicas;
+        double dense = (elements - (double)experts) / group;
+        elements = dense + (double)experts / fmax(1, fmin(group, replicas / q->ep));
+    }
+    /* Two states, the weights that are updated and the gradient read; states and weights written,
+     * and once more the weights in the compute type when the master is apart (Adam). */
+    double weight = gl_dtype_bytes(p->master != GL_DTYPE_NONE ? p->master : p->compute);
+    double copy = p->master != GL_DTYPE_NONE ? gl_dtype_bytes(p->compute) : 0;
+    double bytes =
+        4 * gl_dtype_bytes(p->optimizer) + 2 * weight + gl_dtype_bytes(p->gradients) + copy;
+    const gl_gpu *g = cluster->gpu;
+    return elements * bytes / (g->memory_bw_bytes_per_s.value * g->memory_efficiency.value);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/network.h"
+
+#include "planner/core/network_rules.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One node type's rank scaling does not fit another's (docs/models/network.md): beyond this ratio
+ * of rank counts the curve is not used unless the user insists … */
+static const double RANK_RATIO_MAX = 4.0;
+/* … and within it the error grows by this much per octave of ranks. */
+static const double RANK_ERROR_PER_OCTAVE = 0.25;
+/* Sigma of taking one collective's time from a related one's curve. */
+static const double RELATED_ERROR = 0.10;
+/* Sigma when groups share a node over something else than an NVLink switch, unmeasured. */
+static const double SHARING_ERROR = 0.30;
+
+struct gl_network {
+    const gl_cluster *cluster;
+    gl_curve_fit *fits;
+    size_t fit_count;
+};
+
+static bool same_placement(const gl_placement *a, const gl_placement *b)
+{
+    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node;
+}
+
+static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
+{
+    for (size_t i = 0; i < tier->curve_count; i++) {
+        const gl_curve *c = &tier->curves[i];
+        if (c != curve && c->run_id == curve->run_id && c->collective == curve->collective &&
+            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
+            strcmp(c->redop, curve->redop) == 0 &&
+            same_placement(&c->placement, &curve->placement) &&
+            c->placement.concurrent_groups == curve->placement.concurrent_groups)
+            return c;
+    }
+    return NULL;
+}
+
+gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
+                              const char *const **warnings)
+{
+    gl_network *network = GL_ARENA_NEW(arena, gl_network, 1);
+    const gl_tier *tiers[] = {&cluster->intra, &cluster->inter};
+    size_t count = tiers[0]->curve_count + tiers[1]->curve_count, warned = 0;
+    const char **texts = GL_ARENA_NEW(arena, const char *, count + 1);
+    network->cluster = cluster;
+    network->fits = GL_ARENA_NEW(arena, gl_curve_fit, count);
+    for (size_t t = 0; t < 2; t++) {
+        for (size_t i = 0; i < tiers[t]->curve_count; i++) {
+            const gl_curve *curve = &tiers[t]->curves[i];
+            gl_error err;
+            if (gl_curve_fit_build(curve, find_twin(tiers[t], curve), arena,
+                                   &network->fits[network->fit_count], &err))
+                network->fit_count++;
+            else
+                texts[warned++] = gl_arena_printf(arena, "not used: %s", err.message);
+        }
+    }
+    *warnings = texts;
+    return network;
+}
+
+const gl_curve_fit *gl_network_fits(const gl_network *network, size_t *count)
+{
+    *count = network->fit_count;
+    return network->fits;
+}
+
+static bool same_tier(const gl_placement *a, const gl_placement *b)
+{
+    return (a->nodes > 1) == (b->nodes > 1);
+}
+
+/* Distance of a curve's placement from the query's: 0 = the same ranks on the same nodes; otherwise
+ * octaves of ranks plus penalties for another shape. INFINITY: not comparable. */
+static double distance(const gl_placement *have, const gl_placement *want)
+{
+    if (!same_tier(have, want) || have->ranks < 2)
+        return (double)INFINITY;
+    double d = fabs(log2((double)have->ranks / want->ranks));
+    if (want->nodes > 1) {
+        bool single_have = have->ranks_per_node == 1, single_want = want->ranks_per_node == 1;
+        if (single_have != single_want)
+            return (double)INFINITY;
+        d += fabs(log2((double)have->nodes / want->nodes)) +
+             fabs(log2((double)have->ranks_per_node / want->ranks_per_node));
+        d += 0.25 * (have->concurrent_groups != want->concurrent_groups);
+    }
+    return d;
+}
+
+/* The fitted curve of a collective nearest to the placement; the wanted variant (in place or not)
+ * wins among equals. */
+static const gl_curve_fit *nearest(const gl_network *network, gl_collective collective,
+                                   const gl_network_query *query, double *found)
+{
+    const gl_curve_fit *best = NULL;
+    double best_distance = INFINITY;
+    for (size_t i = 0; i < network->fit_count; i++) {
+        const gl_curve *curve = network->fits[i].curve;
+        if (curve->collective != collective)
+            continue;
+        double d = distance(&curve->placement, &query->placement);
+        d += curve->in_place != query->in_place ? 1e-6 : 0;
+        if (d < best_distance) {
+            best_distance = d;
+            best = &network->fits[i];
+        }
+    }
+    *found = best_distance < 1e-3 ? 0 : best_distance;
+    return best;
+}
+
+/* Groups side by side on a node: free behind an NVLink switch or when measured so. */
+static bool shares_unmeasured(const gl_curve *curve, const gl_placement *want)
+{
+    return want->nodes == 1 && want->concurrent_groups != curve->placement.concurrent_groups &&
+           curve->transport != GL_TRANSPORT_NVLINK;
+}
+
+/*
+ * A curve's time moved to another placement. With t(S) the curve, t0 its floor:
+ *     t' = t0·(1 + log2 n' / log2 n)/2 + (t(S) − t0)·f(n')/f(n)·share/share'
+ * Half of the floor is taken as the call itself and half as growing with the depth of a tree, which
+ * is what NCCL uses for small messages; the rest moves the ring's bytes. share: NICs of the group.
+ */
+static double moved_time(const gl_cluster *cluster, const gl_curve_fit *fit, double time_s,
+                         const gl_placement *want)
+{
+    const gl_placement *have = &fit->curve->placement;
+    gl_collective collective = fit->curve->collective;
+    double floor_s = fmin(fit->quality.floor_s, time_s);
+    double depth = log2(want->ranks) / log2(have->ranks);
+    double bytes = gl_bus_factor(collective, want->ranks) / gl_bus_factor(collective, have->ranks);
+    double share = want->nodes > 1
+                       ? gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want)
+                       : 1.0;
+    return floor_s * (1 + depth) / 2 + (time_s - floor_s) * bytes * share;
+}
+
+static const char *curve_source(const gl_cluster *cluster, const gl_curve *curve, gl_arena *arena)
+{
+    const gl_tier *tier = curve->placement.nodes > 1 ? &cluster->inter : &cluster->intra;
+    return gl_arena_printf(arena, "curve %lld of %s", (long long)curve->id,
+                           tier->calibration != NULL ? tier->calibration : cluster->name);
+}
+
+static const char *curve_formula(const gl_curve_fit *fit, const gl_network_query *query, double d,
+                                 gl_collective asked, double size_bytes, gl_arena *arena)
+{
+    const gl_curve *c = fit->curve;
+    const char *method =
+        size_bytes > fit->size_bytes[fit->quality.points - 1] ? "slope of its last octaves"
+        : size_bytes < fit->size_bytes[0]                     ? "its latency floor"
+                                          : gl_interpolation_name(fit->quality.method);
+    return gl_arena_printf(
+        arena, "%s%s%s measured over %d ranks on %d node%s at %zu sizes; %s at %.0f B%s",
+        asked != c->collective ? gl_collective_name(asked) : "",
+        asked != c->collective ? " from " : "", gl_collective_name(c->collective),
+        c->placement.ranks, c->placement.nodes, c->placement.nodes == 1 ? "" : "s",
+        fit->quality.points, method, size_bytes,
+        d > 0 ? gl_arena_printf(arena, ", moved to %d ranks on %d nodes", query->placement.ranks,
+                                query->placement.nodes)
+              : "");
+}
+
+static gl_network_time time_from_curve(const gl_network *network, const gl_curve_fit *fit, double d,
+                                       const gl_network_query *query, double size_bytes,
+                                       gl_arena *arena)
+{
+    const gl_cluster *cluster = network->cluster;
+    const gl_curve *curve = fit->curve;
+    gl_curve_time ct = gl_curve_eval(fit, size_bytes);
+    gl_network_time t = {.time_s = ct.time_s,
+                         .error_frac = ct.error_frac,
+                         .evidence = ct.evidence,
+                         .algorithm =
+                             curve->algorithm[0] != '\0' ? curve->algorithm : "as measured",
+                         .transport = curve->transport,
+                         .available_bytes_per_s = fit->quality.plateau_busbw_bytes_per_s};
+    if (d > 0) {
+        t.time_s = moved_time(cluster, fit, ct.time_s, &query->placement);
+        t.error_frac = hypot(t.error_frac, RANK_ERROR_PER_OCTAVE * d);
+        t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+        if (query->placement.nodes > 1)
+            t.available_bytes_per_s *= gl_rules_nics_share(cluster, &query->placement) /
+                                       gl_rules_nics_share(cluster, &curve->placement);
+    }
+    if (shares_unmeasured(curve, &query->placement)) {
+        t.error_frac = hypot(t.error_frac, SHARING_ERROR);
+        t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    }
+    t.source = curve_source(cluster, curve, arena);
+    t.formula = curve_formula(fit, query, d, query->collective, size_bytes, arena);
+    return t;
+}
+
+/* What a collective without a curve of its own can be made of. */
+typedef struct relation {
+    gl_collective wanted, first, second; /* second = GL_COLLECTIVE_COUNT: none */
+    double size_factor;                  /* message of the first for one byte of the wanted */
+} relation;
+
+static const relation relations[] = {
+    /* The two halves of a ring all-reduce. */
+    {GL_ALL_REDUCE, GL_REDUCE_SCATTER, GL_ALL_GATHER, 1},
+    {GL_REDUCE_SCATTER, GL_ALL_GATHER, GL_COLLECTIVE_COUNT, 1},
+    {GL_ALL_GATHER, GL_REDUCE_SCATTER, GL_COLLECTIVE_COUNT, 1},
+    /* Half of the all-reduce of the same buffer has the same wire bytes as the whole gather. */
+    {GL_REDUCE_SCATTER, GL_ALL_REDUCE, GL_COLLECTIVE_COUNT, 0.5},
+    {GL_ALL_GATHER, GL_ALL_REDUCE, GL_COLLECTIVE_COUNT, 0.5},
+    /* A send to a neighbour while receiving from another: what broadcast's ring does. */
+    {GL_SENDRECV, GL_BROADCAST, GL_COLLECTIVE_COUNT, 1},
+    /* Over two ranks half of an all-to-all buffer goes to the peer. */
+    {GL_SENDRECV, GL_ALLTOALL, GL_COLLECTIVE_COUNT, 2},
+    {GL_SENDRECV, GL_ALL_GATHER, GL_COLLECTIVE_COUNT, 2},
+};
+
+/* Rank scaling is trusted within a factor (see RANK_RATIO_MAX). */
+static bool near_enough(const gl_curve_fit *fit, const gl_network_query *query)
+{
+    double ratio = (double)query->placement.ranks / fit->curve->placement.ranks;
+    return query->allow_extrapolation || (ratio <= RANK_RATIO_MAX && ratio >= 1 / RANK_RATIO_MAX);
+}
+
+static bool from_related(const gl_network *network, const gl_network_query *query, gl_arena *arena,
+                         gl_network_time *out)
+{
+    for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
+        const relation *r = &relations[i];
+        if (r->wanted != query->collective)
+            continue;
+        double d, d2 = 0;
+        const gl_curve_fit *first = nearest(network, r->first, query, &d), *second = NULL;
+        if (first == NULL || !near_enough(first, query))
+            continue;
+        if (r->second != GL_COLLECTIVE_COUNT) {
+            second = nearest(network, r->second, query, &d2);
+            if (second == NULL || !near_enough(second, query))
+                continue;
+        }
+        double size = query->size_bytes * r->size_factor;
+        gl_network_time t = time_from_curve(network, first, d, query, size, arena);
+        if (second != NULL) {
+            gl_network_time u = time_from_curve(network, second, d2, query, size, arena);
+            t.time_s += u.time_s;
+            t.error_frac = fmax(t.error_frac, u.error_frac);
+        }
+        t.error_frac = hypot(t.error_frac, RELATED_ERROR);
+        t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+        *out = t;
+        return true;
+    }
+    return false;
+}
+
+/* Large-message busbw inside a node, where a curve of the collective (or a relative) shows it. */
+static double measured_intra_busbw(const gl_network *network, const gl_network_query *query)
+{
+    gl_network_query inside = *query;
+    inside.placement.nodes = 1;
+    inside.placement.ranks = query->placement.ranks_per_node;
+    double d;
+    const gl_curve_fit *fit = nearest(network, query->collective, &inside, &d);
+    return fit != NULL && near_enough(fit, &inside) ? fit->quality.plateau_busbw_bytes_per_s : 0;
+}
+
+static bool refuse(const gl_network *network, const gl_network_query *query, gl_error *err)
+{
+    const gl_placement *p = &query->placement;
+    int largest = 0;
+    for (size_t i = 0; i < network->fit_count; i++) {
+        const gl_curve *curve = network->fits[i].curve;
+        if (same_tier(&curve->placement, p) && curve->placement.ranks > largest)
+            largest = curve->placement.ranks;
+    }
+    const char *tier = p->nodes > 1 ? "between nodes" : "inside a node";
+    if (largest == 0)
+        return gl_fail(
+            err, GL_ERROR_INPUT,
+            "no evidence for %s over %d ranks on %d node%s: cluster \"%s\" has neither a "
+            "measured curve nor a catalogue link %s; measure %s there, or name a link in "
+            "a cluster YAML",
+            gl_collective_name(query->collective), p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
+            network->cluster->name, tier, gl_collective_name(query->collective));
+    return gl_fail(
+        err, GL_ERROR_INPUT,
+        "no evidence for %s over %d ranks on %d node%s: the curves of \"%s\" %s reach %d "
+        "ranks; measure %s over more ranks, name a link in a cluster YAML, or insist with "
+        "--allow-extrapolation",
+        gl_collective_name(query->collective), p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
+        network->cluster->name, tier, largest, gl_collective_name(query->collective));
+}
+
+static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,
+                      gl_network_time *out)
+{
+    double d;
+    const gl_curve_fit *fit = nearest(network, query->collective, query, &d);
+    if (fit != NULL && (d == 0 || near_enough(fit, query))) {
+        *out = time_from_curve(network, fit, d, query, query->size_bytes, arena);
+        return true;
+    }
+    if (from_related(network, query, arena, out))
+        return true;
+    double intra = query->placement.ranks_per_node > 1 ? measured_intra_busbw(network, query) : 0;
+    return gl_rules_time(network->cluster, query, intra, arena, out);
+}
+
+bool gl_network_eval(const gl_network *network, const gl_network_query *query, gl_arena *arena,
+                     gl_network_time *out, gl_error *err)
+{
+    if (query->placement.ranks <= 1) {
+        *out = (gl_network_time){.algorithm = "none", .source = "one rank", .formula = "one rank"};
+        return true;
+    }
+    gl_network_time t;
+    if (!find_time(network, query, arena, &t))
+        return refuse(network, query, err);
+    t.busbw_bytes_per_s =
+        query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks) / t.time_s;
+    *out = t;
+    return true;
+}

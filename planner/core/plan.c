@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double P90_OF_SIGMA = 1.2815515655446004;
+/* Range of factors on a tier's times in which the required bandwidth is looked for. */
+static const double SCALE_MIN = 1e-4, SCALE_MAX = 1e4;
+
+const char *gl_tier_name(gl_tier_kind tier)
+{
+    return tier == GL_TIER_INTRA_NODE ? "intra_node" : "inter_node";
+}
+
+const char *gl_verdict_name(gl_verdict verdict)
+{
+    static const char *const names[] = {
+        [GL_VERDICT_NOT_USED] = "not used", [GL_VERDICT_ENOUGH] = "enough",
+        [GL_VERDICT_TIGHT] = "tight",       [GL_VERDICT_SHORT] = "short",
+        [GL_VERDICT_UNKNOWN] = "unknown",
+    };
+    return names[verdict];
+}
+
+typedef struct planner {
+    const gl_workload *workload;
+    const gl_cluster *cluster;
+    gl_arena *arena;
+    gl_plan *plan;
+    size_t warning_capacity;
+} planner;
+
+static void warn(planner *p, const char *text)
+{
+    gl_plan *plan = p->plan;
+    plan->warnings = gl_arena_grow(p->arena, plan->warnings, &p->warning_capacity,
+                                   plan->warning_count + 1, sizeof *plan->warnings);
+    plan->warnings[plan->warning_count++] = text;
+}
+
+/* ---- what each stage moves, and how long one call takes ----------------------------------------
+ */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of what was measured over this transport: (together − the longer) / communication. */
+static double measured_tax(const gl_cluster *cluster, gl_transport transport, gl_arena *arena)
+{
+    double *taxes = GL_ARENA_NEW(arena, double, cluster->overlap_count);
+    size_t count = 0;
+    for (size_t i = 0; i < cluster->overlap_count; i++) {
+        const gl_overlap_rate *o = &cluster->overlap[i];
+        double longer = fmax(o->compute_alone_s, o->communication_alone_s);
+        if (o->transport == transport && o->communication_alone_s > 0)
+            taxes[count++] = fmax(0, (o->together_s - longer) / o->communication_alone_s);
+    }
+    if (count == 0)
+        return (double)NAN;
+    qsort(taxes, count, sizeof *taxes, compare_doubles);
+    return (taxes[(count - 1) / 2] + taxes[count / 2]) / 2;
+}
+
+static double overlap_tax(const gl_cluster *cluster, gl_transport transport, gl_arena *arena)
+{
+    double tax = measured_tax(cluster, transport, arena);
+    if (!isnan(tax))
+        return tax;
+    const gl_link *links[] = {cluster->intra.link, cluster->inter.link};
+    for (size_t i = 0; i < 2; i++) {
+        if (links[i] != NULL && links[i]->transport == transport &&
+            links[i]->overlap_tax.kind != GL_FIGURE_ABSENT)
+            return links[i]->overlap_tax.value;
+    }
+    bool known = cluster->gpu != NULL && cluster->gpu->overlap_tax.kind != GL_FIGURE_ABSENT;
+    return known ? cluster->gpu->overlap_tax.value : 0;
+}
+
+/* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
+static bool trains_in_place(gl_collective collective)
+{
+    return collective == GL_ALL_REDUCE || collective == GL_BROADCAST;
+}
+
+static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
+{
+    gl_network_time *times = GL_ARENA_NEW(p->arena, gl_network_time, sp->traffic.row_count);
+    gl_transport transport = GL_TRANSPORT_UNKNOWN;
+    double longest = 0;
+    for (size_t i = 0; i < sp->traffic.row_count; i++) {
+        const gl_traffic_row *r = &sp->traffic.rows[i];
+        gl_network_query query = {.collective = r->collective,
+                                  .placement = r->placement,
+                                  .size_bytes = (double)r->size_bytes,
+                                  .in_place = trains_in_place(r->collective),
+                                  .allow_extrapolation = p->plan->options.allow_extrapolation};
+        if (!gl_network_eval(p->plan->network, &query, p->arena, &times[i], err))
+            return false;
+        double all = times[i].time_s * (double)r->calls_per_step;
+        if (r->may_hide && all > longest) {
+            longest = all;
+            transport = times[i].transport;
+        }
+    }
+    sp->times = times;
+    sp->overlap_tax = longest > 0 ? overlap_tax(p->cluster, transport, p->arena) : 0;
+    return true;
+}
+
+/* Stages with equal blocks between two neighbours move the same. */
+static bool same_stage(const gl_stage *stages, int pp, int a, int b)
+{
+    bool ends_differ = (a == 0) != (b == 0) || (a == pp - 1) != (b == pp - 1);
+    return !ends_differ && stages[a].dense_layers == stages[b].dense_layers &&
+           stages[a].moe_layers == stages[b].moe_layers;
+}
+
+static bool build_stages(planner *p, gl_error *err)
+{
+    gl_plan *plan = p->plan;
+    int pp = p->workload->parallel.pp;
+    plan->stage_plans = GL_ARENA_NEW(p->arena, gl_stage_plan, (size_t)pp);
+    for (int i = 0; i < pp; i++) {
+        gl_stage_plan *sp = &plan->stage_plans[i];
+        int same = -1;
+        for (int j = 0; j < i && same < 0; j++)
+            same = same_stage(plan->stages, pp, j, i) ? j : -1;
+        if (same >= 0) {
+            *sp = plan->stage_plans[same];
+            sp->stage = &plan->stages[i];
+            continue;
+        }
+        sp->stage = &plan->stages[i];
+        gl_traffic_build(p->workload, &plan->parameters, sp->stage, &plan->layout, p->arena,
+                         &sp->traffic);
+        sp->optimizer_s =
+            gl_compute_optimizer_s(p->workload, &plan->parameters, sp->stage, p->cluster);
+        if (!time_rows(p, sp, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- bytes by tier ------------------------------------------------------------------------------
+ */
+
+/* Bytes of one call that a GPU puts on the tier. A ring's bytes leave a node once for all the ranks
+ * it has there; of an all-to-all the share of the ranks elsewhere leaves. */
+static double tier_bytes(const gl_traffic_row *r)
+{
+    double wire = gl_traffic_wire_bytes(r);
+    const gl_placement *g = &r->placement;
+    if (g->nodes == 1)
+        return wire;
+    if (r->collective == GL_ALLTOALL)
+        return (double)r->size_bytes * (g->ranks - g->ranks_per_node) / g->ranks;
+    return wire / g->ranks_per_node;
+}
+
+static double stage_bytes(const gl_stage_plan *sp, int tier)
+{
+    double sum = 0;
+    for (size_t i = 0; i < sp->traffic.row_count; i++) {
+        const gl_traffic_row *r = &sp->traffic.rows[i];
+        if (gl_row_tier(r) == tier && r->placement.ranks > 1)
+            sum += tier_bytes(r) * (double)r->calls_per_step;
+    }
+    return sum;
+}
+
+static int busiest_stage(const gl_plan *plan, int pp)
+{
+    int worst = 0;
+    double most = -1;
+    for (int i = 0; i < pp; i++) {
+        double bytes =
+            stage_bytes(&plan->stage_plans[i], 0) + stage_bytes(&plan->stage_plans[i], 1);
+        if (bytes > most) {
+            most = bytes;
+            worst = i;
+        }
+    }
+    return worst;
+}
+
+/* ---- step
+ * ---------------------------------------------------------------------------------------- */
+
+static gl_schedule evaluate(const planner *p, gl_scales scales, double *row_exposed_s)
+{
+    gl_arena *scratch = gl_arena_create();
+    gl_schedule s = gl_schedule_eval(p->workload, &p->plan->compute, p->plan->stage_plans, &scales,
+                                     p->plan->stage, row_exposed_s, scratch);
+    gl_arena_destroy(scratch);
+    return s;
+}
+
+/* Tokens of a step over all replicas. */
+static double step_tokens(const gl_workload *w)
+{
+    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp *
+           w->model.sequence;
+}
+
+static double peak_flop_per_s(const gl_workload *w, const gl_gpu *gpu)
+{
+    if (gpu == NULL)
+        return (double)NAN;
+    if (w->precision.compute == GL_FP8 && gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
+        return gpu->fp8_flop_per_s.value;
+    if (w->precision.compute == GL_FP32)
+        return gpu->fp32_flop_per_s.value;
+    return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
+                                                         : gpu->fp16_flop_per_s.value;
+}
+
+/* A time or an MFU that the user measured on one GPU replaces the operator model's: the blocks keep
+ * their proportions. */
+static void apply_stated_compute(planner *p)
+{
+    const gl_workload *w = p->workload;
+    gl_compute *c = &p->plan->compute;
+    double stated = w->compute.step_s;
+    if (w->compute.mfu_frac > 0 && c->known) {
+        double tokens_per_gpu = step_tokens(w) / (double)gl_workload_ranks(w);
+        stated = c->model_flop_per_token * tokens_per_gpu /
+                 (peak_flop_per_s(w, p->cluster->gpu) * w->compute.mfu_frac);
+    }
+    if (!(stated > 0))
+        return;
+    gl_schedule s = evaluate(p, (gl_scales){1, {0, 0}}, NULL);
+    /* The optimizer step is part of what was stated, as long as it leaves most of it to compute. */
+    double rest = fmax(stated - s.optimizer_s, stated / 2);
+    double factor = s.compute_s > 0 ? rest / s.compute_s : 1;
+    for (int i = 0; i < GL_BLOCK_KIND_COUNT; i++) {
+        c->forward_s[i] *= factor;
+        c->backward_s[i] *= factor;
+    }
+    for (size_t i = 0; i < c->operator_count; i++) {
+        c->operators[i].forward_s *= factor;
+        c->operators[i].backward_s *= factor;
+    }
+    for (int i = 0; i < w->parallel.pp; i++)
+        p->plan->stage_plans[i].optimizer_s = stated - rest;
+}
+
+/* Relative error of a tier's communication: its rows are one correlated source. */
+static double tier_error(const planner *p, int tier)
+{
+    double weighted = 0, sum = 0;
+    for (int i = 0; i < p->workload->parallel.pp; i++) {
+        const gl_stage_plan *sp = &p->plan->stage_plans[i];
+        for (size_t j = 0; j < sp->traffic.row_count; j++) {
+            const gl_traffic_row *r = &sp->traffic.rows[j];
+            double s = sp->times[j].time_s * (double)r->calls_per_step;
+            if (gl_row_tier(r) != tier)
+                continue;
+            weighted += s * sp->times[j].error_frac;
+            sum += s;
+        }
+    }
+    return sum > 0 ? weighted / sum : 0;
+}
+
+/* Half of the P10–P90 width: each source moved alone by its P90, added in quadrature. */
+static double half_interval(const planner *p)
+{
+    double sum = 0;
+    for (int source = 0; source < 3; source++) {
+        double sigma = source == 0 ? p->plan->compute.error_frac : tier_error(p, source - 1);
+        double z = P90_OF_SIGMA * sigma;
+        gl_scales up = {1, {1, 1}}, down = {1, {1, 1}};
+        double *target_up = source == 0 ? &up.compute : &up.tier[source - 1];
+        double *target_down = source == 0 ? &down.compute : &down.tier[source - 1];
+        *target_up = 1 + z;
+        *target_down = 1 / (1 + z);
+        double width = evaluate(p, up, NULL).time_s - evaluate(p, down, NULL).time_s;
+        sum += width / 2 * width / 2;
+    }
+    return sqrt(sum);
+}
+
+static void fill_rows(planner *p, const double *exposed_s)
+{
+    gl_plan *plan = p->plan;
+    const gl_stage_plan *sp = &plan->stage_plans[plan->stage];
+    plan->traffic = sp->traffic;
+    plan->rows = GL_ARENA_NEW(p->arena, gl_timed_row, sp->traffic.row_count);
+    for (size_t i = 0; i < sp->traffic.row_count; i++) {
+        const gl_traffic_row *r = &sp->traffic.rows[i];
+        gl_timed_row *row = &plan->rows[i];
+        row->traffic = r;
+        row->per_call = sp->times[i];
+        row->time_s = sp->times[i].time_s * r->load_factor * (double)r->calls_per_step;
+        row->exposed_s = plan->compute.known ? exposed_s[i] : (double)NAN;
+        row->required_busbw_bytes_per_s = (double)NAN;
+    }
+}
+
+static void fill_step_times(planner *p, const gl_schedule *s)
+{
+    gl_step *step = &p->plan->step;
+    const gl_workload *w = p->workload;
+    double ranks = (double)gl_workload_ranks(w), tokens = step_tokens(w);
+    double half = half_interval(p);
+    step->time_s = s->time_s;
+    step->time_p10_s = s->time_s - half;
+    step->time_p90_s = s->time_s + half;
+    step->compute_s = s->compute_s;
+    step->overlap_tax_s = s->overlap_tax_s;
+    step->exposed_communication_s = s->exposed_s;
+    step->bubble_s = s->bubble_s;
+    step->optimizer_s = s->optimizer_s;
+    if (tokens > 0) {
+        step->tokens_per_s = tokens / s->time_s;
+        step->tokens_per_s_per_gpu = step->tokens_per_s / ranks;
+        step->mfu_frac = p->plan->compute.model_flop_per_token * step->tokens_per_s_per_gpu /
+                         peak_flop_per_s(w, p->cluster->gpu);
+    }
+}
+
+static void fill_step(planner *p)
+{
+    gl_plan *plan = p->plan;
+    gl_step *step = &plan->step;
+    double nan = (double)NAN;
+    *step = (gl_step){.time_s = nan,
+                      .time_p10_s = nan,
+                      .time_p90_s = nan,
+                      .compute_s = nan,
+                      .overlap_tax_s = nan,
+                      .exposed_communication_s = nan,
+                      .bubble_s = nan,
+                      .optimizer_s = nan,
+                      .mfu_frac = nan,
+                      .tokens_per_s = nan,
+                      .tokens_per_s_per_gpu = nan};
+    const gl_stage_plan *sp = &plan->stage_plans[plan->stage];
+    double *exposed_s = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
+    if (plan->compute.known) {
+        gl_schedule s = evaluate(p, (gl_scales){1, {1, 1}}, exposed_s);
+        fill_step_times(p, &s);
+    }
+    fill_rows(p, exposed_s);
+    for (size_t i = 0; i < sp->traffic.row_count; i++) {
+        step->communication_s += plan->rows[i].time_s;
+        step->network_evidence =
+            gl_evidence_worst(step->network_evidence, plan->rows[i].per_call.evidence);
+    }
+    step->evidence = gl_evidence_worst(step->network_evidence, plan->compute.evidence);
+}
+
+/* ---- required bandwidth
+ * -------------------------------------------------------------------------- */
+
+static double exposed_share(const planner *p, int tier, double scale)
+{
+    gl_scales scales = {1, {0, 0}};
+    scales.tier[tier] = scale;
+    gl_schedule s = evaluate(p, scales, NULL);
+    return s.exposed_s / s.time_s;
+}
+
+/* Largest factor on the tier's times that meets the target share: bisection, as the share grows
+ * with the factor. NaN when even the fastest link misses it. */
+static double largest_scale(const planner *p, int tier)
+{
+    double target = p->workload->target_exposed_frac;
+    double low = log(SCALE_MIN), high = log(SCALE_MAX);
+    if (exposed_share(p, tier, SCALE_MIN) > target)
+        return (double)NAN;
+    if (exposed_share(p, tier, SCALE_MAX) <= target)
+        return SCALE_MAX;
+    while (high - low > 1e-4) {
+        double middle = (low + high) / 2;
+        if (exposed_share(p, tier, exp(middle)) <= target)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp(low);
+}
+
+static gl_verdict judge(const gl_bandwidth_need *need)
+{
+    /* Bisection and printing round: a millionth is no shortage. */
+    double available = need->available_bytes_per_s * (1 + 1e-6);
+    if (isnan(need->required_bytes_per_s))
+        return GL_VERDICT_UNKNOWN;
+    if (available >= need->required_bytes_per_s)
+        return GL_VERDICT_ENOUGH;
+    return available >= need->required_bytes_per_s / need->headroom ? GL_VERDICT_TIGHT
+                                                                    : GL_VERDICT_SHORT;
+}
+
+static void fill_need(planner *p, int tier)
+{
+    gl_plan *plan = p->plan;
+    const gl_stage_plan *sp = &plan->stage_plans[plan->stage];
+    gl_bandwidth_need *need = &plan->needs[tier];
+    *need = (gl_bandwidth_need){.tier = (gl_tier_kind)tier,
+                                .headroom = plan->options.headroom,
+                                .bytes_per_step_per_gpu = stage_bytes(sp, tier),
+                                .required_bytes_per_s = (double)NAN,
+                                .available_bytes_per_s = (double)NAN};
+    double time_s = 0;
+    for (size_t i = 0; i < sp->traffic.row_count; i++) {
+        if (gl_row_tier(&sp->traffic.rows[i]) == tier)
+            time_s += plan->rows[i].time_s;
+    }
+    if (!(need->bytes_per_step_per_gpu > 0) || !(time_s > 0))
+        return;
+    need->available_bytes_per_s = need->bytes_per_step_per_gpu / time_s;
+    need->verdict = GL_VERDICT_UNKNOWN;
+    if (!plan->compute.known)
+        return;
+    double scale = largest_scale(p, tier);
+    need->required_bytes_per_s = need->headroom * need->available_bytes_per_s / scale;
+    need->verdict = judge(need);
+    for (size_t i = 0; i < sp->traffic.row_count; i++) {
+        gl_timed_row *row = &plan->rows[i];
+        if (gl_row_tier(row->traffic) == tier && row->traffic->placement.ranks > 1)
+            row->required_busbw_bytes_per_s =
+                need->headroom * row->per_call.busbw_bytes_per_s / scale;
+    }
+}
+
+/* ---- memory
+ * --------------------------------------------------------------------------------------- */
+
+static void fill_memory(planner *p)
+{
+    gl_plan *plan = p->plan;
+    for (int i = 0; i < p->workload->parallel.pp; i++) {
+        gl_memory memory;
+        gl_memory_estimate(p->workload, &plan->parameters, &plan->stages[i], p->cluster->gpu,
+                           &memory);
+        if (i == 0 || memory.total_bytes > plan->memory.total_bytes) {
+            plan->memory = memory;
+            plan->memory_stage = i;
+        }
+    }
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------------------------ */
+
+static void warn_of_gaps(planner *p)
+{
+    const gl_workload *w = p->workload;
+    const gl_compute *c = &p->plan->compute;
+    if (p->cluster->gpu == NULL)
+        warn(p, "the GPU is not in the catalogue (data/gpus): memory capacity and MFU are unknown");
+    if (!c->known)
+        warn(p,
+             "compute time is unknown (no model.sequence with a known GPU, and no compute.step): "
+             "step time, exposed communication and required bandwidth are not given");
+    else if (c->evidence == GL_EVIDENCE_STATED)
+        warn(p, "compute time is as stated in the description; only communication is modelled");
+    if (w->buckets.compression > 1)
+        warn(p, gl_arena_printf(p->arena, "gradient bytes are divided by %g (buckets.compression)",
+                                w->buckets.compression));
+    if (c->known && !(w->model.sequence > 0))
+        warn(p, "model.sequence is not stated: tokens/s and MFU are not given");
+}
+
+bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
+                   const gl_plan_options *options, gl_arena *arena, gl_plan *out, gl_error *err)
+{
+    *out = (gl_plan){.workload = workload, .cluster = cluster, .options = *options};
+    planner p = {.workload = workload, .cluster = cluster, .arena = arena, .plan = out};
+    const char *const *network_warnings;
+    out->network = gl_network_create(cluster, arena, &network_warnings);
+    for (; *network_warnings != NULL; network_warnings++)
+        warn(&p, *network_warnings);
+    gl_parameters_build(&workload->model, &workload->parallel, arena, &out->parameters);
+    gl_stages_build(&workload->model, &workload->parallel, arena, &out->stages);
+    out->layout = gl_layout_build(&workload->parallel, cluster->gpus_per_node);
+    if (!build_stages(&p, err))
+        return false;
+    gl_compute_build(workload, &out->parameters, cluster, arena, &out->compute);
+    if (out->compute.known)
+        apply_stated_compute(&p);
+    out->stage = options->stage >= 0 && options->stage < workload->parallel.pp
+                     ? options->stage
+                     : busiest_stage(out, workload->parallel.pp);
+    fill_step(&p);
+    for (int tier = 0; tier < GL_TIER_COUNT; tier++)
+        fill_need(&p, tier);
+    fill_memory(&p);
+    warn_of_gaps(&p);
+    return true;
+}

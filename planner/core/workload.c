@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/workload.h"
+
+static const double mebibyte = 1024.0 * 1024.0;
+
+static gl_model default_model(void)
+{
+    return (gl_model){
+        .name = "model",
+        .gated_mlp = true,
+        .fused_weights = true,
+        .biases = GL_BIASES_NONE,
+        .norms = GL_NORMS_RMSNORM,
+        .attention = {.kind = GL_ATTENTION_GQA},
+        .moe = {.every = 1, .capacity = 1, .imbalance = 1},
+    };
+}
+
+static gl_parallel default_parallel(void)
+{
+    return (gl_parallel){
+        .dp = 1,
+        .tp = 1,
+        .pp = 1,
+        .cp = 1,
+        .ep = 1,
+        .schedule = GL_SCHEDULE_1F1B,
+        .virtual_stages = 1,
+        .recompute = GL_RECOMPUTE_NONE,
+        .sp_regather = true,
+        .reshard = true,
+        .accumulate = true,
+        .cp_method = GL_CP_RING,
+        .cp_balanced = true,
+        .vocab_parallel = true,
+        .order = {GL_AXIS_TP, GL_AXIS_CP, GL_AXIS_DP, GL_AXIS_PP},
+    };
+}
+
+gl_workload gl_workload_defaults(void)
+{
+    return (gl_workload){
+        .model = default_model(),
+        .parallel = default_parallel(),
+        .batch = {.micro = 1},
+        .precision = {.compute = GL_BF16,
+                      .gradients = GL_FP32,
+                      .optimizer = GL_FP32,
+                      .master = GL_FP32},
+        .buckets = {.gradient_bytes = 25 * mebibyte, .first_bytes = mebibyte, .compression = 1},
+        .overlap = {.dp = true, .pp = true, .cp = true, .zero3_prefetch = true},
+        .target_exposed_frac = 0.10,
+    };
+}
+
+int64_t gl_workload_ranks(const gl_workload *workload)
+{
+    const gl_parallel *p = &workload->parallel;
+    return (int64_t)p->tp * p->cp * p->dp * p->pp;
+}
+
+int64_t gl_workload_microbatches(const gl_workload *workload)
+{
+    int64_t replica_batch = (int64_t)workload->batch.micro * workload->parallel.dp;
+    int64_t global = workload->batch.global != 0 ? workload->batch.global : replica_batch;
+    if (replica_batch <= 0 || global % replica_batch != 0)
+        return 0;
+    return global / replica_batch;
+}
+
+bool gl_model_has_architecture(const gl_model *model)
+{
+    return model->layers > 0;
+}

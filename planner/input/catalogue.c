@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* data/gpus and data/links: figures with their sources. */
+#include "common/datadir.h"
+#include "common/text.h"
+#include "planner/input/cluster_file.h"
+#include "planner/input/file_text.h"
+#include "planner/input/notes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_BYTES = 160, SOURCES_MAX = 100 };
+
+static const char *const yaml_extensions[] = {"yaml", NULL};
+static const char *const source_keys[] = {"text", "url", "date", "kind", NULL};
+static const char *const kinds[] = {
+    [GL_FIGURE_ABSENT] = "absent",
+    [GL_FIGURE_MEASURED] = "measured",
+    [GL_FIGURE_SPECIFICATION] = "specification",
+    [GL_FIGURE_ASSUMED] = "assumed",
+};
+
+/* Where figures come from: what one entry of `sources` says. */
+typedef struct source {
+    const char *text, *date; /* text NULL: diagnosed */
+    gl_figure_kind kind;
+} source;
+
+typedef struct document {
+    gl_yaml_tree tree;
+    const char *section; /* "gpu" or "link" */
+    const gl_field *fields;
+    gl_arena *arena;
+    gl_diagnostics *diagnostics;
+    const char *names[SOURCES_MAX];
+    source sources[SOURCES_MAX];
+    size_t source_count;
+} document;
+
+/* ---- Sources ----------------------------------------------------------------------------- */
+
+/* The text at section.sources.NAME.KEY; NULL after a diagnosis, or when absent. */
+static const char *source_text(const document *d, const gl_yaml_node *node, const char *key,
+                               bool required)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s.sources.%.64s.%s", d->section, node->key, key);
+    if (gl_yaml_get(node, key) == NULL) {
+        if (required)
+            gl_diagnose(d->diagnostics, &node->key_mark, path, "missing; it is required");
+        return NULL;
+    }
+    return gl_fields_text(&d->tree, path, d->diagnostics);
+}
+
+static bool is_date(const char *text)
+{
+    const char pattern[] = "dddd-dd-dd";
+    size_t i = 0;
+    for (; pattern[i] != '\0' && text[i] != '\0'; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        if (pattern[i] == 'd' ? !digit : text[i] != '-')
+            return false;
+    }
+    return pattern[i] == text[i];
+}
+
+static bool parse_kind(const char *text, gl_figure_kind *kind)
+{
+    for (int i = GL_FIGURE_MEASURED; i <= GL_FIGURE_ASSUMED; i++)
+        if (strcmp(text, kinds[i]) == 0) {
+            *kind = (gl_figure_kind)i;
+            return true;
+        }
+    return false;
+}
+
+static bool check_source_keys(const document *d, const gl_yaml_node *node)
+{
+    bool known = true;
+    for (const gl_yaml_node *child = node->first; child != NULL; child = child->next) {
+        size_t i = 0;
+        while (source_keys[i] != NULL && strcmp(source_keys[i], child->key) != 0)
+            i++;
+        if (source_keys[i] == NULL)
+            known = gl_diagnose(d->diagnostics, &child->key_mark, d->section,
+                                "unknown key in a source; allowed: text, url, date, kind");
+    }
+    return known;
+}
+
+static bool read_source(const document *d, const gl_yaml_node *node, source *out)
+{
+    if (node->kind != GL_YAML_MAPPING || strchr(node->key, '.') != NULL)
+        return gl_diagnose(d->diagnostics, &node->mark, d->section,
+                           "a source is NAME: {text, url, date, kind}, its name without dots");
+    if (!check_source_keys(d, node))
+        return false;
+    const char *text = source_text(d, node, "text", true);
+    const char *url = source_text(d, node, "url", false);
+    const char *kind = source_text(d, node, "kind", true);
+    const char *date = source_text(d, node, "date", true);
+    if (text == NULL || kind == NULL || date == NULL)
+        return false;
+    if (!parse_kind(kind, &out->kind))
+        return gl_diagnose(d->diagnostics, &gl_yaml_get(node, "kind")->mark, d->section,
+                           "found kind '%.40s'; allowed: measured, specification, assumed", kind);
+    if (!is_date(date))
+        return gl_diagnose(d->diagnostics, &gl_yaml_get(node, "date")->mark, d->section,
+                           "found date '%.40s'; needed: a date such as 2024-11-30", date);
+    out->text = url != NULL ? gl_arena_printf(d->arena, "%s, %s", text, url) : text;
+    out->date = date;
+    return true;
+}
+
+static void read_sources(document *d)
+{
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s.sources", d->section);
+    const gl_yaml_node *sources = gl_yaml_find(&d->tree, path);
+    if (sources == NULL)
+        return; /* said already: it is a required field */
+    if (sources->kind != GL_YAML_MAPPING)
+        gl_diagnose(d->diagnostics, &sources->mark, path, "needed: a mapping of sources");
+    for (const gl_yaml_node *node = sources->first; node != NULL; node = node->next) {
+        if (node->key == NULL || d->source_count == SOURCES_MAX)
+            return;
+        d->names[d->source_count] = node->key;
+        read_source(d, node, &d->sources[d->source_count]);
+        d->source_count++;
+    }
+}
+
+static void diagnose_source(const document *d, const gl_field *field, const char *name)
+{
+    char guess[96], list[256], path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s.source", field->path);
+    gl_mark mark = gl_fields_mark(&d->tree, path);
+    gl_did_you_mean(name, d->names, d->source_count, guess, sizeof guess);
+    gl_list_names(d->names, d->source_count, list, sizeof list);
+    gl_diagnose(d->diagnostics, &mark, path, "unknown source '%.64s'%s the document has: %s", name,
+                guess, list);
+}
+
+static void resolve_figure(const document *d, const gl_field *field, gl_figure *figure)
+{
+    for (size_t i = 0; i < d->source_count; i++)
+        if (strcmp(d->names[i], figure->source) == 0) {
+            figure->kind = d->sources[i].kind;
+            figure->source = d->sources[i].text;
+            figure->date = d->sources[i].date;
+            return;
+        }
+    diagnose_source(d, field, figure->source);
+}
+
+/* Replaces the names of sources by what they stand for. */
+static void resolve_figures(document *d, char *target)
+{
+    read_sources(d);
+    for (const gl_field *field = d->fields; field->path != NULL; field++) {
+        gl_figure *figure = (gl_figure *)(void *)(target + field->offset);
+        if (field->type == GL_FIELD_FIGURE && figure->source != NULL)
+            resolve_figure(d, field, figure);
+    }
+}
+
+/* ---- Files ------------------------------------------------------------------------------- */
+
+static bool load_entry(const char *path, const char *section, const gl_field *fields,
+                       gl_arena *arena, void *target, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    document d = {.section = section, .fields = fields, .arena = arena, .diagnostics = diagnostics};
+    size_t before = diagnostics->count + diagnostics->dropped;
+    if (!gl_yaml_load(path, arena, &d.tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    gl_fields_load(fields, &d.tree, arena, target, diagnostics);
+    if (d.tree.root->kind == GL_YAML_MAPPING)
+        resolve_figures(&d, target);
+    return diagnostics->count + diagnostics->dropped == before;
+}
+
+static bool is_own_file(const char *name)
+{
+    return strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
+}
+
+static const char *find_entry(const char *folder, const char *name, gl_arena *arena)
+{
+    if (is_own_file(name) && gl_file_exists(name))
+        return name;
+    return gl_datadir_find(arena, folder, name, yaml_extensions);
+}
+
+/* Does a GPU file list the name among its aliases, or has it as its title? */
+static bool has_alias(const char *path, const char *name, gl_arena *scratch)
+{
+    gl_yaml_tree tree;
+    if (!gl_yaml_load(path, scratch, &tree, NULL))
+        return false;
+    const gl_yaml_node *title = gl_yaml_find(&tree, "gpu.title");
+    if (title != NULL && title->kind == GL_YAML_SCALAR && strcmp(title->text, name) == 0)
+        return true;
+    const gl_yaml_node *aliases = gl_yaml_find(&tree, "gpu.aliases");
+    if (aliases == NULL || aliases->kind != GL_YAML_SEQUENCE)
+        return false;
+    for (const gl_yaml_node *alias = aliases->first; alias != NULL; alias = alias->next)
+        if (alias->kind == GL_YAML_SCALAR && strcmp(alias->text, name) == 0)
+            return true;
+    return false;
+}
+
+/* The file of the GPU that a driver prints as `name`; the first by name when several list it. */
+static const char *find_alias(const char *name, gl_arena *arena)
+{
+    size_t count;
+    const char *found = NULL;
+    gl_arena *scratch = gl_arena_create();
+    const char *const *names = gl_datadir_list(scratch, "gpus", yaml_extensions, &count);
+    for (size_t i = 0; i < count && found == NULL; i++) {
+        const char *path = gl_datadir_find(scratch, "gpus", names[i], yaml_extensions);
+        if (path != NULL && has_alias(path, name, scratch))
+            found = gl_arena_strdup(arena, path);
+    }
+    gl_arena_destroy(scratch);
+    return found;
+}
+
+/* A GPU computes in BF16 or at least in FP16. */
+static bool check_peaks(const char *path, const gl_gpu *gpu, gl_diagnostics *diagnostics)
+{
+    gl_mark mark = {.file = path};
+    return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ||
+           gpu->fp16_flop_per_s.kind != GL_FIGURE_ABSENT ||
+           gl_diagnose(diagnostics, &mark, "gpu.bf16", "missing; bf16 or fp16 is required");
+}
+
+const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics *diagnostics)
+{
+    static const char *const none[] = {NULL};
+    const char *path = find_entry("gpus", name, arena);
+    if (path == NULL)
+        path = find_alias(name, arena);
+    if (path == NULL)
+        return NULL;
+    gl_gpu *gpu = GL_ARENA_NEW(arena, gl_gpu, 1);
+    gpu->aliases = none;
+    gpu->name = gl_file_stem(arena, path);
+    if (!load_entry(path, "gpu", gl_gpu_fields, arena, gpu, diagnostics) ||
+        !check_peaks(path, gpu, diagnostics))
+        return NULL;
+    return gpu;
+}
+
+const gl_link *gl_catalogue_link(const char *name, gl_arena *arena, gl_diagnostics *diagnostics)
+{
+    const char *path = find_entry("links", name, arena);
+    if (path == NULL)
+        return NULL;
+    gl_link *link = GL_ARENA_NEW(arena, gl_link, 1);
+    link->name = gl_file_stem(arena, path);
+    if (!load_entry(path, "link", gl_link_fields, arena, link, diagnostics))
+        return NULL;
+    return link;
+}

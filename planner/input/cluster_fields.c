@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The fields of a cluster description. Names of catalogue entries and files are SPECIAL: the loader
+ * looks them up. */
+#include "planner/core/hardware.h"
+#include "planner/input/field_rows.h"
+
+#define TARGET gl_cluster
+
+/* clang-format off */
+static const char *const fabrics[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
+
+const gl_field gl_cluster_fields[] = {
+    TEXT_ROW("cluster.name", name, "the file's name", "Name of the cluster in reports."),
+    SPECIAL_ROW("cluster.gpu", true, "The GPU: a name of data/gpus, such as h200-sxm."),
+    {.path = "cluster.nodes", .type = GL_FIELD_INT, .minimum = 1, .maximum = 100000, .required = true, .offset = offsetof(TARGET, nodes),
+     .doc = "Nodes."},
+    {.path = "cluster.gpus_per_node", .type = GL_FIELD_INT, .minimum = 1, .maximum = 1024, .required = true, .offset = offsetof(TARGET, gpus_per_node),
+     .doc = "GPUs of a node."},
+    SPECIAL_ROW("cluster.intra_node.link", false, "The link between GPUs of a node: a name of data/links, such as nvlink4. Needed with more than one GPU a node unless there is a calibration."),
+    SPECIAL_ROW("cluster.intra_node.calibration", false, "Measured curves inside a node, which win over the link's figures: a calibration database relative to this file, or a name of data/calibrations; FILE#LABEL takes the runs with one label."),
+    SPECIAL_ROW("cluster.inter_node.link", false, "The link of one NIC: a name of data/links, such as ib-ndr. Needed with more than one node unless there is a calibration."),
+    SPECIAL_ROW("cluster.inter_node.calibration", false, "Measured curves across nodes, which win over the link's figures; given like that inside a node."),
+    INT_ROW("cluster.inter_node.nics_per_node", nics_per_node, 1, 1024, "", "NICs of a node; required with more than one node."),
+    CHOICE_ROW("cluster.inter_node.fabric", fabric, fabrics, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
+    REAL_ROW("cluster.inter_node.oversubscription", oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a leaf's downlinks over that of its uplinks."),
+    INT_ROW("cluster.inter_node.radix", radix, 2, 4096, "", "Ports of a switch."),
+    TEXT_ROW("cluster.site.region", region, "", "Where the cluster stands."),
+    REAL_ROW("cluster.site.electricity", electricity_usd_per_kwh, GL_USD_PER_KWH, 0, 100, "", "Price of electricity."),
+    REAL_ROW("cluster.site.pue", pue, GL_NUMBER, 1, 10, "", "Power of the site over power of the machines."),
+    TEXT_ROW("prices", prices, "", "Price list: a name of data/prices, or a file."),
+    {.path = NULL},
+};
+/* clang-format on */

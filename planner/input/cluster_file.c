@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/input/cluster_file.h"
+
+#include "common/datadir.h"
+#include "common/text.h"
+#include "planner/input/calibration.h"
+#include "planner/input/file_text.h"
+#include "planner/input/model_file.h"
+#include "planner/input/notes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LIST_BYTES = 320, GUESS_BYTES = 96, MAGIC_BYTES = 15 };
+
+static const char *const yaml_extensions[] = {"yaml", NULL};
+static const char *const database_extensions[] = {"db", NULL};
+
+typedef struct loader {
+    gl_yaml_tree tree;
+    gl_arena *arena;
+    gl_cluster *cluster;
+    gl_texts *warnings;
+    gl_diagnostics *diagnostics;
+} loader;
+
+static size_t problems(const gl_diagnostics *diagnostics)
+{
+    return diagnostics->count + diagnostics->dropped;
+}
+
+static gl_cluster default_cluster(void)
+{
+    return (gl_cluster){
+        .oversubscription = 1, .electricity_usd_per_kwh = (double)NAN, .pue = (double)NAN};
+}
+
+/* ---- A database as a cluster ------------------------------------------------------------- */
+
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* A node is at least as large as the groups that worked on it at the same time. */
+static void size_from_curves(gl_cluster *cluster, const gl_curve *curves, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const gl_placement *p = &curves[i].placement;
+        cluster->nodes = larger(cluster->nodes, p->nodes);
+        cluster->gpus_per_node =
+            larger(cluster->gpus_per_node, p->ranks_per_node * p->concurrent_groups);
+        cluster->nics_per_node = larger(cluster->nics_per_node, curves[i].nics);
+    }
+}
+
+static void find_measured_gpu(const loader *l, const gl_calibration *measured, const char *file)
+{
+    gl_mark mark = {.file = file};
+    size_t before = problems(l->diagnostics);
+    if (measured->gpu[0] == '\0') {
+        gl_warn(l->warnings, l->arena, &mark, NULL,
+                "names no GPU: compute and memory are not planned");
+        return;
+    }
+    l->cluster->gpu = gl_catalogue_gpu(measured->gpu, l->arena, l->diagnostics);
+    if (l->cluster->gpu == NULL && problems(l->diagnostics) == before)
+        gl_warn(l->warnings, l->arena, &mark, NULL,
+                "the catalogue has no GPU '%.100s': compute and memory are not planned",
+                measured->gpu);
+}
+
+static void use_rates(gl_cluster *cluster, const gl_calibration *measured)
+{
+    cluster->compute = measured->compute;
+    cluster->compute_count = measured->compute_count;
+    cluster->overlap = measured->overlap;
+    cluster->overlap_count = measured->overlap_count;
+}
+
+static void use_curves(gl_tier *tier, const gl_curve *curves, size_t count, const char *name)
+{
+    if (count > 0)
+        *tier = (gl_tier){
+            .link = tier->link, .curves = curves, .curve_count = count, .calibration = name};
+}
+
+static bool load_database(const loader *l, const char *file, const char *label)
+{
+    gl_calibration_request request = {.file = file, .label = label, .tier = GL_BOTH_TIERS};
+    gl_calibration measured;
+    gl_error err;
+    gl_cluster *cluster = l->cluster;
+    if (!gl_calibration_load(&request, l->arena, &measured, l->warnings, &err))
+        return gl_diagnose_error(l->diagnostics, &err);
+    cluster->name = measured.name;
+    size_from_curves(cluster, measured.inside, measured.inside_count);
+    size_from_curves(cluster, measured.across, measured.across_count);
+    use_curves(&cluster->intra, measured.inside, measured.inside_count, measured.name);
+    use_curves(&cluster->inter, measured.across, measured.across_count, measured.name);
+    use_rates(cluster, &measured);
+    if (cluster->nodes == 1)
+        cluster->nics_per_node = 0;
+    else if (cluster->nics_per_node == 0) {
+        cluster->nics_per_node = cluster->gpus_per_node;
+        gl_warn(l->warnings, l->arena, &(gl_mark){.file = file}, NULL,
+                "states no NICs; one for each of the %d GPUs of a node is assumed",
+                cluster->gpus_per_node);
+    }
+    find_measured_gpu(l, &measured, file);
+    return true;
+}
+
+/* ---- Catalogue entries of a description -------------------------------------------------- */
+
+/* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …" */
+static void diagnose_no_entry(const loader *l, const char *path, const char *name,
+                              const char *folder, const char *what)
+{
+    size_t count;
+    char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
+    const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    gl_did_you_mean(name, names, count, guess, sizeof guess);
+    gl_diagnose(l->diagnostics, &node->mark, path, "the catalogue has no %s '%s'%s there are: %s",
+                what, gl_printable(name, shown, sizeof shown), guess,
+                gl_list_names(names, count, list, sizeof list));
+}
+
+/* A name that is a file of one's own is seen from the description's folder. */
+static const char *entry_name(const loader *l, const char *path, const char *name)
+{
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
+    return file && !gl_yaml_is_setting(node) ? gl_file_beside(l->arena, l->tree.file, name) : name;
+}
+
+static void load_gpu(const loader *l)
+{
+    size_t before = problems(l->diagnostics);
+    const char *path = "cluster.gpu";
+    const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
+    if (name == NULL)
+        return;
+    l->cluster->gpu = gl_catalogue_gpu(entry_name(l, path, name), l->arena, l->diagnostics);
+    if (l->cluster->gpu == NULL && problems(l->diagnostics) == before)
+        diagnose_no_entry(l, path, name, "gpus", "GPU");
+}
+
+static void load_link(const loader *l, const char *path, gl_tier *tier)
+{
+    size_t before = problems(l->diagnostics);
+    const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
+    if (name == NULL)
+        return;
+    tier->link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
+    if (tier->link == NULL && problems(l->diagnostics) == before)
+        diagnose_no_entry(l, path, name, "links", "link");
+}
+
+/* ---- Calibrations of a description ------------------------------------------------------- */
+
+static void check_same_gpu(const loader *l, const gl_mark *mark, const char *path,
+                           const gl_calibration *measured)
+{
+    const gl_gpu *gpu = l->cluster->gpu;
+    if (gpu == NULL || measured->gpu[0] == '\0' || strcmp(gpu->title, measured->gpu) == 0)
+        return;
+    for (size_t i = 0; gpu->aliases[i] != NULL; i++)
+        if (strcmp(gpu->aliases[i], measured->gpu) == 0)
+            return;
+    gl_warn(l->warnings, l->arena, mark, path, "was measured on %.100s, the cluster has %.100s",
+            measured->gpu, gpu->title);
+}
+
+static const char *find_calibration(const loader *l, const gl_yaml_node *node, const char *path,
+                                    const char *name, const char **label)
+{
+    size_t count;
+    char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
+    const char *base = gl_yaml_is_setting(node) ? NULL : l->tree.file;
+    const char *file = gl_calibration_find(name, base, l->arena, label);
+    if (file != NULL)
+        return file;
+    const char *const *names =
+        gl_datadir_list(l->arena, "calibrations", database_extensions, &count);
+    gl_did_you_mean(name, names, count, guess, sizeof guess);
+    gl_diagnose(l->diagnostics, &node->mark, path,
+                "no such file or bundled calibration: '%s'%s bundled: %s",
+                gl_printable(name, shown, sizeof shown), guess,
+                count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
+    return NULL;
+}
+
+static void load_calibration(const loader *l, const char *path, gl_calibration_tier which,
+                             gl_tier *tier)
+{
+    gl_error err;
+    gl_calibration measured;
+    gl_calibration_request request = {.tier = which};
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
+    if (name == NULL)
+        return;
+    request.file = find_calibration(l, node, path, name, &request.label);
+    request.transport = tier->link != NULL ? tier->link->transport : GL_TRANSPORT_UNKNOWN;
+    if (request.file == NULL)
+        return;
+    if (!gl_calibration_load(&request, l->arena, &measured, l->warnings, &err)) {
+        gl_diagnose_error(l->diagnostics, &err);
+        return;
+    }
+    check_same_gpu(l, &node->mark, path, &measured);
+    if (which == GL_INSIDE_NODES)
+        use_curves(tier, measured.inside, measured.inside_count, measured.name);
+    else
+        use_curves(tier, measured.across, measured.across_count, measured.name);
+    if (l->cluster->compute_count + l->cluster->overlap_count == 0)
+        use_rates(l->cluster, &measured);
+}
+
+/* ---- Rules of a description -------------------------------------------------------------- */
+
+static void need(const loader *l, bool present, const char *path, const char *why)
+{
+    if (present)
+        return;
+    gl_mark mark = gl_fields_mark(&l->tree, path);
+    gl_diagnose(l->diagnostics, &mark, path, "missing; %s", why);
+}
+
+static void check_description(const loader *l)
+{
+    gl_cluster *c = l->cluster;
+    bool intra =
+        gl_yaml_find(&l->tree, "cluster.intra_node.link") != NULL || c->intra.curves != NULL;
+    bool inter =
+        gl_yaml_find(&l->tree, "cluster.inter_node.link") != NULL || c->inter.curves != NULL;
+    if (c->gpus_per_node > 1)
+        need(l, intra, "cluster.intra_node.link",
+             "the GPUs of a node need a link or a calibration");
+    if (c->nodes == 1) {
+        c->nics_per_node = 0;
+        return;
+    }
+    need(l, inter, "cluster.inter_node.link", "several nodes need a link or a calibration");
+    need(l, c->nics_per_node > 0, "cluster.inter_node.nics_per_node", "several nodes need it");
+}
+
+static const char *default_name(const loader *l)
+{
+    char printed[128];
+    const char *stem = gl_file_stem(l->arena, l->tree.file);
+    return gl_arena_strdup(l->arena, gl_printable(stem, printed, sizeof printed));
+}
+
+static bool load_description(loader *l, const char *file, const gl_setting *settings,
+                             size_t setting_count)
+{
+    gl_error err;
+    size_t before = problems(l->diagnostics);
+    if (!gl_yaml_load(file, l->arena, &l->tree, &err))
+        return gl_diagnose_error(l->diagnostics, &err);
+    for (size_t i = 0; i < setting_count; i++)
+        if (gl_setting_is_cluster(&settings[i]) &&
+            !gl_yaml_set(&l->tree, l->arena, settings[i].key, settings[i].value, &err))
+            gl_diagnose_error(l->diagnostics, &err);
+    l->cluster->name = default_name(l);
+    l->cluster->bounded = true;
+    gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
+    if (problems(l->diagnostics) != before)
+        return false;
+    if (l->cluster->prices != NULL)
+        l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
+    load_gpu(l);
+    load_link(l, "cluster.intra_node.link", &l->cluster->intra);
+    load_link(l, "cluster.inter_node.link", &l->cluster->inter);
+    load_calibration(l, "cluster.intra_node.calibration", GL_INSIDE_NODES, &l->cluster->intra);
+    load_calibration(l, "cluster.inter_node.calibration", GL_ACROSS_NODES, &l->cluster->inter);
+    if (problems(l->diagnostics) == before)
+        check_description(l);
+    return problems(l->diagnostics) == before;
+}
+
+/* ---- What a name means ------------------------------------------------------------------- */
+
+static bool is_database(const char *file, const char *label)
+{
+    static const char magic[] = "SQLite format 3";
+    char start[MAGIC_BYTES] = {0};
+    /* A pipe must not lose its first bytes here. */
+    FILE *stream = gl_file_is_regular(file) ? fopen(file, "rb") : NULL;
+    bool found = false;
+    if (stream != NULL) {
+        found = fread(start, 1, sizeof start, stream) == sizeof start &&
+                memcmp(start, magic, sizeof start) == 0;
+        fclose(stream);
+    }
+    return found || label != NULL || gl_ends_with(file, ".db");
+}
+
+static bool diagnose_unknown(const loader *l, const char *name)
+{
+    size_t clusters, calibrations;
+    char guess[GUESS_BYTES], list[LIST_BYTES], shown[128];
+    const char *const *a = gl_datadir_list(l->arena, "clusters", yaml_extensions, &clusters);
+    const char *const *b =
+        gl_datadir_list(l->arena, "calibrations", database_extensions, &calibrations);
+    const char **all = GL_ARENA_NEW(l->arena, const char *, clusters + calibrations);
+    for (size_t i = 0; i < clusters; i++)
+        all[i] = a[i];
+    for (size_t i = 0; i < calibrations; i++)
+        all[clusters + i] = b[i];
+    size_t count = clusters + calibrations;
+    gl_did_you_mean(name, all, count, guess, sizeof guess);
+    return gl_diagnose(l->diagnostics, NULL, NULL,
+                       "no such cluster: '%s'%s expected: a calibration database, a cluster "
+                       "description, or a bundled name (%s)",
+                       gl_printable(name, shown, sizeof shown), guess,
+                       count > 0 ? gl_list_names(all, count, list, sizeof list) : "none installed");
+}
+
+/* Settings of a cluster cannot change what was measured. */
+static bool refuse_settings(const loader *l, const char *file, const gl_setting *settings,
+                            size_t count)
+{
+    gl_mark mark = {.file = file};
+    for (size_t i = 0; i < count; i++)
+        if (gl_setting_is_cluster(&settings[i]))
+            return gl_diagnose(
+                l->diagnostics, &mark, NULL,
+                "is a calibration database: --set %.100s needs a cluster description",
+                settings[i].key);
+    return true;
+}
+
+bool gl_cluster_load(const char *name, const gl_setting *settings, size_t setting_count,
+                     gl_arena *arena, gl_cluster *cluster, gl_texts *warnings,
+                     gl_diagnostics *diagnostics)
+{
+    gl_cluster read = default_cluster();
+    loader l = {.arena = arena, .cluster = &read, .warnings = warnings, .diagnostics = diagnostics};
+    size_t before = problems(diagnostics);
+    const char *label = NULL, *file = name;
+    if (!gl_file_exists(file) && strcmp(name, "-") != 0)
+        file = gl_datadir_find(arena, "clusters", name, yaml_extensions);
+    if (file == NULL)
+        file = gl_calibration_find(name, NULL, arena, &label);
+    if (file == NULL)
+        return diagnose_unknown(&l, name);
+    if (strcmp(file, "-") == 0 || !is_database(file, label))
+        load_description(&l, file, settings, setting_count);
+    else if (refuse_settings(&l, file, settings, setting_count))
+        load_database(&l, file, label);
+    if (problems(diagnostics) != before)
+        return false;
+    *cluster = read;
+    return true;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/input/model_file.h"
+
+#include "common/text.h"
+#include "planner/input/file_text.h"
+#include "planner/input/huggingface.h"
+#include "planner/input/notes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct loader {
+    const gl_yaml_tree *tree;
+    gl_arena *arena;
+    gl_workload *workload;
+    gl_texts *warnings;
+    gl_diagnostics *diagnostics;
+} loader;
+
+static bool stated(const loader *l, const char *path)
+{
+    return gl_yaml_find(l->tree, path) != NULL;
+}
+
+static size_t problems(const loader *l)
+{
+    return l->diagnostics->count + l->diagnostics->dropped;
+}
+
+/* ---- Hugging Face ------------------------------------------------------------------------ */
+
+static void load_huggingface(const loader *l)
+{
+    const char *path = "model.huggingface";
+    const gl_yaml_node *node = gl_yaml_find(l->tree, path);
+    const char *name = gl_fields_text(l->tree, path, l->diagnostics);
+    if (name == NULL)
+        return;
+    const char *file =
+        gl_yaml_is_setting(node) ? name : gl_file_beside(l->arena, l->tree->file, name);
+    gl_yaml_tree tree;
+    gl_error err;
+    if (!gl_file_exists(file)) {
+        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.300s", file);
+        return;
+    }
+    if (!gl_yaml_load(file, l->arena, &tree, &err))
+        gl_diagnose_error(l->diagnostics, &err);
+    else if (gl_huggingface_load(&tree, l->arena, &l->workload->model, l->warnings,
+                                 l->diagnostics) &&
+             l->workload->model.sequence > 0 && !stated(l, "model.sequence"))
+        gl_warn(l->warnings, l->arena, &node->mark, "model.sequence",
+                "not stated; the configuration's largest position, %d, is taken",
+                l->workload->model.sequence);
+}
+
+/* ---- Completeness ------------------------------------------------------------------------ */
+
+/* Has every layer experts, so that no dense MLP needs a width? */
+static bool all_layers_have_experts(const gl_moe *moe)
+{
+    return moe->experts > 0 && moe->first_dense_layers == 0 && moe->every == 1;
+}
+
+/* An architecture is whole or absent: half of one is a slip. */
+static void check_complete(const loader *l)
+{
+    const gl_model *m = &l->workload->model;
+    const struct {
+        const char *path;
+        bool missing;
+    } needed[] = {
+        {"model.layers", m->layers == 0},
+        {"model.hidden", m->hidden == 0},
+        {"model.heads", m->heads == 0},
+        {"model.ffn", m->ffn == 0 && !all_layers_have_experts(&m->moe)},
+        {"model.vocab", m->vocab == 0},
+    };
+    const size_t count = sizeof needed / sizeof needed[0];
+    bool any = m->ffn > 0 || stated(l, "model.kv_heads") || stated(l, "model.head_dim") ||
+               stated(l, "model.attention") || stated(l, "model.moe");
+    for (size_t i = 0; i < count; i++)
+        any = any || (!needed[i].missing && strcmp(needed[i].path, "model.ffn") != 0);
+    if (!any && m->parameters == 0) {
+        gl_mark mark = gl_fields_mark(l->tree, "model");
+        gl_diagnose(l->diagnostics, &mark, "model",
+                    "needs an architecture (layers, hidden, heads, ffn, vocab), huggingface: FILE, "
+                    "or parameters");
+    }
+    for (size_t i = 0; any && i < count; i++)
+        if (needed[i].missing) {
+            gl_mark mark = gl_fields_mark(l->tree, needed[i].path);
+            gl_diagnose(l->diagnostics, &mark, needed[i].path,
+                        "missing; an architecture needs layers, hidden, heads, ffn and vocab");
+        }
+}
+
+/* ---- Defaults that follow from other fields ---------------------------------------------- */
+
+static void derive_head_dim(const loader *l)
+{
+    gl_model *m = &l->workload->model;
+    if (m->head_dim > 0)
+        return;
+    if (m->attention.kind == GL_ATTENTION_MLA) {
+        m->head_dim = m->attention.qk_nope + m->attention.qk_rope;
+    } else if (m->hidden % m->heads == 0) {
+        m->head_dim = m->hidden / m->heads;
+    } else {
+        gl_mark mark = gl_fields_mark(l->tree, "model.heads");
+        gl_diagnose(l->diagnostics, &mark, "model.heads",
+                    "hidden (%d) is no multiple of heads (%d); state model.head_dim", m->hidden,
+                    m->heads);
+    }
+}
+
+static void derive_defaults(const loader *l)
+{
+    gl_workload *w = l->workload;
+    if (gl_model_has_architecture(&w->model)) {
+        if (w->model.kv_heads == 0)
+            w->model.kv_heads = w->model.heads;
+        derive_head_dim(l);
+    }
+    if (w->batch.global == 0)
+        w->batch.global = (int64_t)w->parallel.dp * w->batch.micro;
+    if (isinf(w->buckets.gradient_bytes) && !stated(l, "buckets.first"))
+        w->buckets.first_bytes = w->buckets.gradient_bytes;
+    if (w->precision.dispatch == GL_DTYPE_NONE)
+        w->precision.dispatch = w->precision.compute;
+    if (w->precision.combine == GL_DTYPE_NONE)
+        w->precision.combine = w->precision.compute;
+}
+
+/* ---- The whole --------------------------------------------------------------------------- */
+
+void gl_findings_report(const gl_findings *findings, const gl_yaml_tree *tree, gl_arena *arena,
+                        gl_texts *warnings, gl_diagnostics *diagnostics)
+{
+    for (size_t i = 0; i < findings->count; i++) {
+        const gl_finding *finding = &findings->items[i];
+        gl_mark mark = {0};
+        if (tree != NULL)
+            mark = gl_fields_mark(tree, finding->path);
+        if (finding->fatal)
+            gl_diagnose(diagnostics, &mark, finding->path, "%s", finding->message);
+        else
+            gl_warn(warnings, arena, &mark, finding->path, "%s", finding->message);
+    }
+}
+
+static const char *default_name(const loader *l)
+{
+    if (strcmp(l->tree->file, "standard input") == 0)
+        return "model";
+    char printed[128];
+    const char *stem = gl_file_stem(l->arena, l->tree->file);
+    return gl_arena_strdup(l->arena, gl_printable(stem, printed, sizeof printed));
+}
+
+bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,
+                        gl_texts *warnings, gl_diagnostics *diagnostics)
+{
+    gl_workload read = gl_workload_defaults();
+    loader l = {.tree = tree,
+                .arena = arena,
+                .workload = &read,
+                .warnings = warnings,
+                .diagnostics = diagnostics};
+    size_t before = problems(&l);
+    read.model.name = default_name(&l);
+    load_huggingface(&l);
+    gl_fields_load(gl_model_fields, tree, arena, &read, diagnostics);
+    if (problems(&l) == before)
+        check_complete(&l);
+    if (problems(&l) == before)
+        derive_defaults(&l);
+    if (problems(&l) == before) {
+        gl_findings findings = {.arena = arena};
+        gl_check_workload(&read, &findings);
+        gl_findings_report(&findings, tree, arena, warnings, diagnostics);
+    }
+    if (problems(&l) != before)
+        return false;
+    *workload = read;
+    return true;
+}
+
+bool gl_setting_is_cluster(const gl_setting *setting)
+{
+    return gl_starts_with(setting->key, "cluster.") || strcmp(setting->key, "cluster") == 0 ||
+           strcmp(setting->key, "prices") == 0;
+}
+
+bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
+                        gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    bool opened = true;
+    if (!gl_yaml_load(path, arena, tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    for (size_t i = 0; i < setting_count; i++)
+        if (!gl_setting_is_cluster(&settings[i]) &&
+            !gl_yaml_set(tree, arena, settings[i].key, settings[i].value, &err))
+            opened = gl_diagnose_error(diagnostics, &err);
+    return opened;
+}
+
+bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,
+                        gl_arena *arena, gl_workload *workload, gl_texts *warnings,
+                        gl_diagnostics *diagnostics)
+{
+    gl_yaml_tree tree;
+    return gl_model_tree_open(path, settings, setting_count, arena, &tree, diagnostics) &&
+           gl_model_tree_load(&tree, arena, workload, warnings, diagnostics);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What loaders have to say: errors passed on to diagnostics, and warnings. */
+#ifndef GL_INPUT_NOTES_H
+#define GL_INPUT_NOTES_H
+
+#include "common/arena.h"
+#include "common/error.h"
+#include "common/options.h"
+
+/* Adds an error that a lower layer set, as it is. Returns false always. */
+bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err);
+
+/* Appends a warning "file:line:column: path: message"; mark and path may be NULL. */
+void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const char *path,
+             const char *format, ...) __attribute__((format(printf, 5, 6)));
+
+/* What follows a wrong name and precedes what is allowed: "; did you mean 'x'?" or ";". Written to
+ * `text`, which is returned. */
+const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
+                            char *text, size_t size);
+
+/* "a, b, c" of `count` names, cut with "…" when they do not fit. Returns `text`. */
+const char *gl_list_names(const char *const *names, size_t count, char *text, size_t size);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/report/headline.h"
+#include "common/units.h"
+#include "planner/report/plan_tables.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A link counts as not needed when it has this many times what the job needs, headroom included:
+ * two link generations. Below that a slower link might do, but these numbers do not show it. */
+static const double NOT_NEEDED_FACTOR = 4.0;
+
+/* Quantities as texts in the arena, so that several fit into one format. */
+static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
+}
+
+static const char *seconds(double value, gl_arena *arena)
+{
+    return quantity(value, GL_SECONDS, arena);
+}
+
+static const char *gib(double value, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_gib(value, text, sizeof text));
+}
+
+static const char *percent(double fraction, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%.*f %%", fabs(fraction) < 0.0995 ? 1 : 0, 100 * fraction);
+}
+
+/* "70.6 billion", "345 million". */
+static const char *big_number(double value, gl_arena *arena)
+{
+    static const struct {
+        double scale;
+        const char *name;
+    } scales[] = {{1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}};
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++)
+        if (value >= scales[i].scale)
+            return gl_arena_printf(arena, "%.3g%s", value / scales[i].scale, scales[i].name);
+    return gl_arena_printf(arena, "%.4g", value);
+}
+
+/* "tp 8, pp 4, dp 8": only the degrees that split anything. */
+static const char *layout_text(const gl_parallel *parallel, gl_arena *arena)
+{
+    const struct {
+        const char *name;
+        int degree;
+    } axes[] = {{"tp", parallel->tp},
+                {"cp", parallel->cp},
+                {"ep", parallel->ep},
+                {"pp", parallel->pp},
+                {"dp", parallel->dp}};
+    const char *text = "";
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++)
+        if (axes[i].degree > 1)
+            text = gl_arena_printf(arena, "%s%s%s %d", text, text[0] != '\0' ? ", " : "",
+                                   axes[i].name, axes[i].degree);
+    return text[0] != '\0' ? text : "no parallelism";
+}
+
+static const char *subject_line(const gl_plan *plan, gl_arena *arena)
+{
+    const gl_workload *workload = plan->workload;
+    const gl_cluster *cluster = plan->cluster;
+    long long ranks = (long long)gl_workload_ranks(workload);
+    return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs)\n\n",
+                           workload->model.name, big_number((double)plan->parameters.total, arena),
+                           ranks, ranks == 1 ? "" : "s", layout_text(&workload->parallel, arena),
+                           cluster->name, cluster->nodes, cluster->gpus_per_node);
+}
+
+static const char *step_line(const gl_plan *plan, gl_arena *arena)
+{
+    const gl_step *step = &plan->step;
+    if (isnan(step->time_s))
+        return "Step           not known: nothing says how fast this GPU computes this model\n";
+    const char *text = gl_arena_printf(
+        arena, "Step           %s (80 %% interval %s to %s)", seconds(step->time_s, arena),
+        seconds(step->time_p10_s, arena), seconds(step->time_p90_s, arena));
+    if (!isnan(step->mfu_frac))
+        text = gl_arena_printf(arena, "%s, MFU %s", text, percent(step->mfu_frac, arena));
+    if (!isnan(step->tokens_per_s))
+        text = gl_arena_printf(arena, "%s, %.0f tokens/s", text, step->tokens_per_s);
+    return gl_arena_printf(arena, "%s\n               evidence: compute %s, network %s\n", text,
+                           gl_evidence_name(plan->compute.evidence),
+                           gl_evidence_name(step->network_evidence));
+}
+
+/* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first. */
+static const char *exposed_text(const gl_plan *plan, gl_arena *arena)
+{
+    double exposed_s[GL_TRAFFIC_DIMENSION_COUNT] = {0};
+    for (size_t i = 0; i < plan->traffic.row_count; i++)
+        if (plan->rows[i].exposed_s > 0)
+            exposed_s[plan->rows[i].traffic->dimension] += plan->rows[i].exposed_s;
+    const char *text = "";
+    for (size_t shown = 0; shown < GL_TRAFFIC_DIMENSION_COUNT; shown++) {
+        size_t largest = 0;
+        for (size_t i = 1; i < GL_TRAFFIC_DIMENSION_COUNT; i++)
+            if (exposed_s[i] > exposed_s[largest])
+                largest = i;
+        /* What is below a thousandth of the whole explains nothing. */
+        if (exposed_s[largest] <= 1e-3 * plan->step.exposed_communication_s)
+            break;
+        text = gl_arena_printf(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : "",
+                               gl_traffic_dimension_name((gl_traffic_dimension)largest),
+                               seconds(exposed_s[largest], arena));
+        exposed_s[largest] = 0;
+    }
+    return text;
+}
+
+static const char *waits_line(const gl_plan *plan, gl_arena *arena)
+{
+    const gl_step *step = &plan->step;
+    if (plan->traffic.row_count == 0)
+        return "Communication  none\n";
+    const char *all = seconds(step->communication_s, arena);
+    if (isnan(step->exposed_communication_s) || isnan(step->time_s))
+        return gl_arena_printf(
+            arena, "Communication  %s a step; how much of it hides is not known\n", all);
+    double share = gl_plan_exposed_frac(plan), target = plan->workload->target_exposed_frac;
+    const char *parts = exposed_text(plan, arena);
+    return gl_arena_printf(
+        arena, "Communication  %s of %s is exposed, %s of the step (target %s: %s)\n%s%s%s",
+        seconds(step->exposed_communication_s, arena), all, percent(share, arena),
+        percent(target, arena), share <= target ? "met" : "MISSED",
+        parts[0] != '\0' ? "               " : "", parts, parts[0] != '\0' ? "\n" : "");
+}
+
+static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
+{
+    return tier == GL_TIER_INTRA_NODE ? &plan->cluster->intra : &plan->cluster->inter;
+}
+
+/* What the link is called: its name in the catalogue, else the transport of the rows that use it.
+ */
+static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
+{
+    const gl_link *link = tier_of(plan, tier)->link;
+    if (link != NULL)
+        return link->name;
+    for (size_t i = 0; i < plan->traffic.row_count; i++)
+        if (gl_row_tier(plan->rows[i].traffic) == (int)tier)
+            return gl_transport_name(plan->rows[i].per_call.transport);
+    return "the link";
+}
+
+/* The verdict in words, with how much is left or missing. */
+static const char *verdict_text(const gl_bandwidth_need *need, gl_arena *arena)
+{
+    double ratio = need->available_bytes_per_s / need->required_bytes_per_s;
+    switch (need->verdict) {
+    case GL_VERDICT_ENOUGH:
+        return need->required_bytes_per_s > 0
+                   ? gl_arena_printf(arena, "enough, %.3g times over", ratio)
+                   : "enough";
+    case GL_VERDICT_TIGHT:
+        return gl_arena_printf(arena, "TIGHT, enough only without headroom (%.3g)", need->headroom);
+    case GL_VERDICT_SHORT:
+        return gl_arena_printf(arena, "TOO SLOW, %s of it", percent(ratio, arena));
+    default:
+        return gl_verdict_name(need->verdict);
+    }
+}
+
+/* A fast link that the job does not need is money: say so, but only when the numbers carry it. */
+static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need *need,
+                                   gl_arena *arena)
+{
+    bool target_met = gl_plan_exposed_frac(plan) <= plan->workload->target_exposed_frac;
+    if (need->verdict != GL_VERDICT_ENOUGH || !target_met ||
+        need->available_bytes_per_s < NOT_NEEDED_FACTOR * need->required_bytes_per_s)
+        return "";
+    return gl_arena_printf(
+        arena,
+        "               %s is not needed for this job: any link that sustains %s per "
+        "GPU will do\n",
+        link_name(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
+}
+
+static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need, gl_arena *arena)
+{
+    const char *place = need->tier == GL_TIER_INTRA_NODE ? "In a node     " : "Between nodes ";
+    if (need->verdict == GL_VERDICT_NOT_USED)
+        return "";
+    const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
+    const char *link = link_name(plan, need->tier);
+    if (isnan(need->required_bytes_per_s))
+        return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n", place, link,
+                               quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
+                               plan->compute.known ? "NO bandwidth meets the target"
+                                                   : "what it needs is not known");
+    return gl_arena_printf(arena, "%s needs %s per GPU, %s gives %s: %s\n%s", place,
+                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
+                           verdict_text(need, arena), not_needed_text(plan, need, arena));
+}
+
+static const char *memory_line(const gl_plan *plan, gl_arena *arena)
+{
+    const gl_memory *memory = &plan->memory;
+    const char *bound = isnan(memory->activations_bytes) ? "at least " : "";
+    const char *total = gib(memory->total_bytes, arena);
+    if (isnan(memory->capacity_bytes))
+        return gl_arena_printf(
+            arena, "Memory         %s%s per GPU; the GPU's capacity is not known\n", bound, total);
+    double left_bytes = memory->capacity_bytes - memory->total_bytes;
+    if (!memory->fits)
+        return gl_arena_printf(
+            arena, "Memory         %s%s of %s per GPU: DOES NOT FIT, %s too much\n", bound, total,
+            gib(memory->capacity_bytes, arena), gib(-left_bytes, arena));
+    return gl_arena_printf(arena, "Memory         %s%s of %s per GPU: fits%s\n", bound, total,
+                           gib(memory->capacity_bytes, arena),
+                           bound[0] != '\0'
+                               ? " unless the activations, which are not known, are larger "
+                                 "than the rest"
+                               : "");
+}
+
+const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena)
+{
+    const char *tiers = "";
+    for (size_t i = 0; i < GL_TIER_COUNT; i++)
+        tiers = gl_arena_printf(arena, "%s%s", tiers, tier_line(plan, &plan->needs[i], arena));
+    return gl_arena_printf(arena, "%s%s%s%s%s", subject_line(plan, arena), step_line(plan, arena),
+                           waits_line(plan, arena), tiers, memory_line(plan, arena));
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The answer in a few plain lines, before any table. */
+#ifndef GL_REPORT_HEADLINE_H
+#define GL_REPORT_HEADLINE_H
+
+#include "planner/core/plan.h"
+
+/*
+ * Lines for people: what was planned, step time with its interval, what waits for what, needed and
+ * available bandwidth of each tier, memory. Says that a link is not needed only when the numbers
+ * carry it. Lives in `arena` and keeps nothing of the plan.
+ */
+const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena);
+
+#endif

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a plan of the 405B description costs: wall time, largest resident set, instructions; beside a
+# program that does nothing. For people to compare before and after a change: no test, since a busy
+# machine would fail it. bench.sh [FOLDER OF PROGRAMS]
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bin=${1:-$root/build/release/bin}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$root"
+cc -std=c11 -O2 -D_GNU_SOURCE -o "$work/measure" tests/bench/measure.c
+printf 'int main(void) { return 0; }\n' >"$work/empty.c"
+cc -O2 -o "$work/empty" "$work/empty.c"
+
+plan=("$bin/gpulink-plan" models/llama3-405b.yaml --cluster hgx-h100-16-ndr)
+instructions() {
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$@" 2>&1 >/dev/null |
+        sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+}
+
+printf '%-34s %12s %12s %12s %16s\n' program 'median' 'fastest' 'max RSS' instructions
+report() {
+    local name=$1 counted='no valgrind'
+    shift
+    ! command -v valgrind >/dev/null || counted=$(instructions "$@")
+    # shellcheck disable=SC2046
+    printf '%-34s %9.2f ms %9.2f ms %8.1f MiB %16s\n' "$name" $("$work/measure" 21 "$@") "$counted"
+}
+report 'empty main' "$work/empty"
+report 'gpulink-plan --version' "$bin/gpulink-plan" --version
+report 'gpulink-plan 405B' "${plan[@]}"
+report 'gpulink-plan 405B, JSON' "${plan[@]}" --format json
+report 'gpulink-plan 1.1B, measured' "$bin/gpulink-plan" models/llama-1.1b-ddp.yaml --cluster h200-nvlink

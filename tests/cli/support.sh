@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+# What every script here sources. Works in an empty temporary folder, with the programs first in PATH.
+set -euo pipefail
+: "${GPULINK_BIN:?folder of the built programs}" "${GPULINK_SOURCE:?source folder}"
+PATH=$GPULINK_BIN:$PATH
+models=$GPULINK_SOURCE/models
+work=$(mktemp -d)
+cd "$work"
+failures=0 checks=0
+
+finish() {
+    local status=$?
+    cd /
+    rm -rf "$work"
+    [ "$status" -eq 0 ] || exit "$status"
+    printf '%d checks, %d failed\n' "$checks" "$failures"
+    [ "$failures" -eq 0 ]
+}
+trap finish EXIT
+
+fail() {
+    failures=$((failures + 1))
+    printf 'FAILED: %s\n' "$*"
+    sed 's/^/    out| /' out | head -n 15
+    sed 's/^/    err| /' err | head -n 15
+}
+
+# expect STATUS PATTERN COMMAND...: runs the command; its exit status and a line of standard error
+# (of standard output when nothing went wrong) must match the extended regular expression (empty: anything).
+expect() {
+    local status=$1 pattern=$2 actual=0 where=err
+    shift 2
+    checks=$((checks + 1))
+    "$@" >out 2>err </dev/null || actual=$?
+    [ "$status" -ne 0 ] || where=out
+    if [ "$actual" -ne "$status" ]; then
+        fail "status $actual instead of $status: $*"
+    elif [ -n "$pattern" ] && ! grep -Eq -- "$pattern" "$where"; then
+        fail "std$where has no '$pattern': $*"
+    elif [ "$status" -ge 2 ] && [ -s out ]; then
+        fail "an error, and yet something on standard output: $*"
+    elif grep -Eq 'Sanitizer|runtime error' err; then
+        fail "sanitizer: $*"
+    fi
+}
+
+# Writes a description with changed lines: variant FILE 's/old/new/' …
+variant() {
+    local file=$1 script
+    shift
+    cp "$base" "$file"
+    for script in "$@"; do
+        sed -i "$script" "$file"
+        if cmp -s "$base" "$file"; then
+            : >out; : >err
+            fail "the change '$script' changes nothing"
+        fi
+    done
+}

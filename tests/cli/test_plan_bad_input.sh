@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every kind of bad input: one message that says where and what, the right status, never a crash.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+base=$models/llama-8b-16l-tp.yaml
+cluster=hgx-h100-16-ndr
+
+plan() {
+    gpulink-plan "$1" --cluster "${2-$cluster}"
+}
+
+cp "$base" good.yaml
+expect 0 'Llama 8B' plan good.yaml
+
+# Fields of the description.
+variant unit.yaml '$a buckets: {gradient: 25 MB/s}'
+expect 3 '^gpulink-plan: unit\.yaml:[0-9]+:[0-9]+: buckets\.gradient: .*MB/s.*bytes' plan unit.yaml
+variant bare.yaml '$a buckets: {gradient: 25}'
+expect 3 'bare\.yaml:[0-9]+:[0-9]+: buckets\.gradient: .*unit' plan bare.yaml
+variant key.yaml 's/kv_heads/kv_haeds/'
+expect 3 "key\.yaml:[0-9]+:[0-9]+: .*kv_haeds.*did you mean '?kv_heads" plan key.yaml
+variant twice.yaml 's/^  layers: 16/  layers: 16\n  layers: 16/'
+expect 3 'twice\.yaml:[0-9]+:[0-9]+: .*layers.*(twice|duplicate|again)' plan twice.yaml
+variant tab.yaml 's/^  layers: 16/\tlayers: 16/'
+expect 3 'tab\.yaml:[0-9]+:[0-9]+: .*tab' plan tab.yaml
+variant nan.yaml 's/^  parameters: .*/  parameters: .nan/'
+expect 3 'nan\.yaml:[0-9]+:[0-9]+: model\.parameters: ' plan nan.yaml
+variant nan2.yaml 's/^  parameters: .*/  parameters: nan/'
+expect 3 'nan2\.yaml:[0-9]+:[0-9]+: model\.parameters: ' plan nan2.yaml
+variant text.yaml 's/^  layers: 16/  layers: sixteen/'
+expect 3 'text\.yaml:[0-9]+:[0-9]+: model\.layers: .*sixteen' plan text.yaml
+variant negative.yaml 's/^  tp: 2/  tp: -2/'
+expect 3 'negative\.yaml:[0-9]+:[0-9]+: parallel\.tp: .*-2' plan negative.yaml
+variant zero.yaml 's/^  tp: 2/  tp: 0/'
+expect 3 'zero\.yaml:[0-9]+:[0-9]+: parallel\.tp: .*0' plan zero.yaml
+variant choice.yaml 's/^  tp: 2/  tp: 2\n  schedule: 1f1c/'
+expect 3 "choice\.yaml:[0-9]+:[0-9]+: parallel\.schedule: .*1f1b" plan choice.yaml
+
+# Rules between fields.
+variant heads.yaml 's/^  tp: 2/  tp: 3/'
+expect 3 'heads\.yaml:[0-9]+:[0-9]+: .*heads.*32.*tp.*3' plan heads.yaml
+variant uneven.yaml 's/^  tp: 2/  tp: 2\n  pp: 3/' 's/global: 1, micro: 1/global: 6, micro: 1/'
+expect 0 'no multiple of pp' plan uneven.yaml
+expect 0 'held by stage 0: 5, stage 1: 6, stage 2: 5' plan uneven.yaml
+variant many.yaml 's/^  tp: 2/  tp: 2\n  dp: 512/' 's/global: 1, micro: 1/global: 512, micro: 1/'
+expect 3 'many\.yaml.*1024.*128' plan many.yaml
+cat >ep.yaml <<'YAML'
+model: {name: M, layers: 4, hidden: 512, heads: 8, ffn: 1024, vocab: 1000, sequence: 512,
+        moe: {experts: 16, top_k: 2, expert_ffn: 512}}
+parallel: {dp: 2, ep: 8}
+batch: {global: 2, micro: 1}
+YAML
+expect 3 'ep\.yaml:[0-9]+:[0-9]+: parallel\.ep: .*8.*2' plan ep.yaml
+printf 'model: {parameters: 7e9}\nparallel: {tp: 2}\n' >bare_tp.yaml
+expect 3 'bare_tp\.yaml.*architecture|bare_tp\.yaml.*layers' plan bare_tp.yaml
+variant count.yaml 's/^  parameters: .*/  parameters: 9e9/'
+expect 3 'count\.yaml:[0-9]+:[0-9]+: model\.parameters: .*9' plan count.yaml
+
+# Several problems: all are said.
+variant several.yaml 's/kv_heads/kv_haeds/' 's/^  tp: 2/  tp: 0/'
+expect 3 'kv_haeds' plan several.yaml
+expect 3 'parallel\.tp' plan several.yaml
+{
+    printf 'model: {name: M}\nparallel:\n'
+    for i in $(seq 1 30); do printf '  wrong_%d: 1\n' "$i"; done
+} >thirty.yaml
+expect 3 'and 1[0-9] more' plan thirty.yaml
+
+# Files that are no descriptions.
+: >empty.yaml
+expect 3 'empty\.yaml.*empty' plan empty.yaml
+head -c 4096 "$GPULINK_BIN/gpulink-plan" >binary.yaml
+expect 3 'binary\.yaml' plan binary.yaml
+mkdir folder
+expect 3 'folder.*directory' plan folder
+expect 3 'missing\.yaml.*(no such|not there|does not exist|No such)' plan missing.yaml
+printf 'gpu: {}\n' >other.yaml
+expect 3 'other\.yaml' plan other.yaml
+
+# Clusters.
+expect 3 "did you mean '?hgx-h100-16-ndr" plan good.yaml hgx-h100-16-ndx
+expect 3 'folder.*directory' plan good.yaml folder
+expect 3 'empty\.yaml' plan good.yaml empty.yaml
+expect 3 'binary\.yaml' plan good.yaml binary.yaml
+expect 3 'is a model description|cluster' plan good.yaml good.yaml
+if command -v sqlite3 >/dev/null; then
+    sqlite3 other.db 'create table t(x); insert into t values (1);'
+else
+    # An SQLite file of another program: a header page alone, with its own application id.
+    printf 'SQLite format 3\000\020\000\001\001\000\100\040\040\000\000\000\001\000\000\000\001' >other.db
+    head -c 4068 /dev/zero >>other.db
+fi
+expect 3 'other\.db' plan good.yaml other.db
+db=$(find "$GPULINK_BUILD/data/calibrations" -name '*.db' | sort | head -n 1)
+head -c 5000 "$db" >truncated.db
+expect 3 'truncated\.db' plan good.yaml truncated.db
+
+# The command line.
+expect 2 "unknown option|did you mean" gpulink-plan good.yaml --cluster "$cluster" --fromat json
+expect 2 "did you mean.*--format|--format" gpulink-plan good.yaml --cluster "$cluster" --fromat json
+expect 2 "no table|not known.*traffic" gpulink-plan good.yaml --cluster "$cluster" --format csv --table trafic
+expect 2 "did you mean 'traffic'" gpulink-plan good.yaml --cluster "$cluster" --format csv --table trafic
+expect 2 'html is not available' gpulink-plan good.yaml --cluster "$cluster" --format html
+expect 2 "'xml' is not known" gpulink-plan good.yaml --cluster "$cluster" --format xml
+expect 2 'cluster is missing' gpulink-plan good.yaml
+expect 2 'example: gpulink-plan plan good.yaml --cluster' gpulink-plan good.yaml
+expect 2 'bundled: .*hgx-h100-16-ndr' gpulink-plan good.yaml
+expect 2 "neither a command nor a file: did you mean 'plan'" gpulink-plan plam good.yaml
+expect 2 'model description' gpulink-plan
+expect 2 'key=value' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp
+expect 2 'empty value' gpulink-plan good.yaml --cluster "$cluster" --sweep parallel.tp=1,,2
+expect 2 'set twice' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp=1 --sweep parallel.tp=1,2
+expect 2 'more than 10000 scenarios' gpulink-plan good.yaml --cluster "$cluster" \
+    --sweep "batch.micro=$(seq -s, 1 101)" --sweep "batch.global=$(seq -s, 1 101)"
+expect 2 'stage' gpulink-plan good.yaml --cluster "$cluster" --stage 7
+expect 2 'headroom' gpulink-plan good.yaml --cluster "$cluster" --headroom 0.5
+expect 3 'parallel\.tpp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tpp=4
+expect 3 'parallel\.tp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp=many
+expect 2 "no line 'step.tims_s'|did you mean 'step.time_s'" gpulink-plan explain good.yaml --cluster "$cluster" step.tims_s
+expect 2 'there is no line 999' gpulink-plan explain good.yaml --cluster "$cluster" 999
+expect 2 "no schema 'modle'" gpulink-plan schema modle
+
+# Writing.
+expect 4 'space|full|write' bash -c "gpulink-plan good.yaml --cluster $cluster >/dev/full"
+expect 4 'nowhere' gpulink-plan good.yaml --cluster "$cluster" --output nowhere/out.txt
+expect 4 'space|full|write' bash -c 'gpulink-plan schema >/dev/full'
+expect 4 'space|full|write' bash -c 'gpulink-plan --help >/dev/full'
+expect 4 'space|full|write' bash -c 'gpulink-plan check good.yaml >/dev/full'

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What the options do, on answers that work.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+model=$models/llama-1.1b-ddp.yaml
+cluster=hgx-h100-16-ndr
+
+lines() {
+    "$@" 2>/dev/null | wc -l
+}
+
+# The default verb, and options before the file.
+expect 0 'Llama 1\.1B' gpulink-plan "$model" --cluster "$cluster"
+expect 0 'Llama 1\.1B' gpulink-plan --cluster "$cluster" "$model"
+expect 0 'Llama 1\.1B' gpulink-plan plan "$model" --cluster="$cluster"
+expect 0 'Llama 1\.1B' bash -c "gpulink-plan - --cluster $cluster <'$model'"
+expect 0 'Llama 1\.1B' gpulink-plan "$model" --cluster "$GPULINK_SOURCE/data/clusters/$cluster.yaml"
+
+# Help and version go to standard output.
+expect 0 '^gpulink-plan [0-9]+\.[0-9]+\.[0-9]+' gpulink-plan --version
+expect 0 'GSL' gpulink-plan --version
+expect 0 'explain' gpulink-plan --help
+for verb in plan explain schema check; do
+    expect 0 "gpulink-plan $verb" gpulink-plan "$verb" --help
+done
+
+# Formats.
+expect 0 '"schema_version": 1' gpulink-plan "$model" --cluster "$cluster" --format json
+expect 0 '^scenario,dimension,operation,phase,collective,group_ranks,nodes,' \
+    gpulink-plan "$model" --cluster "$cluster" --format csv
+expect 0 '^\|' gpulink-plan "$model" --cluster "$cluster" --format markdown
+for table in traffic step required_bandwidth memory network compute summary model parallel cluster; do
+    expect 0 '^scenario,' gpulink-plan "$model" --cluster "$cluster" --format csv --table "$table"
+done
+
+# No line for people is wider than 100 columns, and none has escapes outside of a terminal.
+gpulink-plan "$model" --cluster "$cluster" >page
+expect 1 '' grep -nE '^.{101,}' page
+expect 1 '' grep -n $'\033' page
+expect 0 $'\033' gpulink-plan "$model" --cluster "$cluster" --color always
+
+# Settings and sweeps.
+expect 0 'dp 4' gpulink-plan "$model" --cluster "$cluster" --set parallel.dp=4 --set batch.global=32
+expect 0 'batch_micro' gpulink-plan "$model" --cluster "$cluster" --sweep batch.micro=1,2,4 \
+    --format csv --table summary
+checks=$((checks + 1))
+count=$(lines gpulink-plan "$model" --cluster "$cluster" --sweep batch.micro=1,2,4 \
+    --sweep 'parallel.zero=0,1' --format csv --table summary)
+[ "$count" -eq 7 ] || fail "six scenarios and a header, not $count lines"
+# Commas inside braces belong to the value.
+expect 0 'gradient: 25 MiB, first: 1 MiB' gpulink-plan "$model" --cluster "$cluster" \
+    --sweep 'buckets={gradient: 25 MiB, first: 1 MiB},{gradient: 200 MiB, first: 1 MiB}' \
+    --format csv --table summary
+# What can not be planned is left out by name.
+gpulink-plan "$model" --cluster "$cluster" --sweep parallel.tp=1,3 --format csv --table summary \
+    >out 2>messages
+expect 0 'left out parallel\.tp=3: ' cat messages
+
+# Side by side.
+expect 0 'Side by side' gpulink-plan "$model" --cluster "$cluster" --cluster l40s-16-roce
+checks=$((checks + 1))
+count=$(lines gpulink-plan "$model" --cluster "$cluster" --cluster l40s-16-roce --format csv \
+    --table summary)
+[ "$count" -eq 3 ] || fail "two scenarios and a header, not $count lines"
+
+# --output writes the same bytes as standard output.
+gpulink-plan "$model" --cluster "$cluster" --format json >a.json
+gpulink-plan "$model" --cluster "$cluster" --format json --output b.json
+expect 0 '' cmp a.json b.json
+
+# --strict: an answer of no is status 1 and still an answer.
+expect 1 '' gpulink-plan "$models/llama3-405b.yaml" --cluster "$cluster" --strict \
+    --set parallel.tp=1 --set parallel.pp=1 --set parallel.dp=128 --set batch.global=128
+expect 0 'DOES NOT FIT' gpulink-plan "$models/llama3-405b.yaml" --cluster "$cluster" \
+    --set parallel.tp=1 --set parallel.pp=1 --set parallel.dp=128 --set batch.global=128
+
+# -q says nothing; -v says what was read.
+gpulink-plan "$model" --cluster "$cluster" -q --format csv >out 2>messages
+expect 1 '' grep . messages
+gpulink-plan "$model" --cluster "$cluster" -v >out 2>messages
+expect 0 'GPUs' cat messages
+
+# explain: lists, a number, a name, a prefix.
+expect 0 'traffic\.1' gpulink-plan explain "$model" --cluster "$cluster"
+expect 0 'size_bytes' gpulink-plan explain "$model" --cluster "$cluster" 1
+expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" step.time_s
+gpulink-plan explain "$model" --cluster "$cluster" >lines.txt
+for name in $(grep -oE '(traffic\.[0-9]+|(step|memory|required_bandwidth)\.[a-z_0-9]+)' lines.txt); do
+    expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" "$name"
+done
+
+# check and schema.
+expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/models/*.yaml "$GPULINK_SOURCE"/data/clusters/*.yaml
+expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/data/gpus/*.yaml "$GPULINK_SOURCE"/data/links/*.yaml
+printf 'model: {layers: 0}\n' >bad.yaml
+gpulink-plan check bad.yaml "$model" >answers 2>messages && fail 'check of a bad file succeeds'
+expect 0 'llama-1.1b-ddp.yaml: ok' cat answers
+expect 0 'parallel\.tp' gpulink-plan schema model
+expect 0 'required_busbw_bytes_per_s' gpulink-plan schema csv
+for name in model cluster gpu link csv; do
+    expect 0 '^\|' gpulink-plan schema "$name" --format markdown
+done

@@ -1,0 +1,1 @@
+gpulink-plan models/llama3-405b.yaml --cluster hgx-h100-16-ndr

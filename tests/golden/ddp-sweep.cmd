@@ -1,0 +1,1 @@
+gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep batch.micro=1,2,4,8

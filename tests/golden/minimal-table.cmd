@@ -1,0 +1,1 @@
+gpulink-plan models/minimal.yaml --cluster h200-nvlink

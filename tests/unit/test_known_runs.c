@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Predicted against measured steps of real training on two H200 over three transports, from the
+ * bundled calibrations and the catalogue: nothing is fitted to these steps.
+ */
+#include "planner/core/plan.h"
+#include "planner/input/cluster_file.h"
+#include "tests/unit/known_runs.h"
+
+/* The worst that is accepted; it shall get tighter. */
+static const double STEP_TOLERANCE = 0.15;
+
+enum { TRANSPORTS = 3 };
+static const char *const transports[TRANSPORTS] = {"nvlink", "host-memory", "socket"};
+
+static double worst_error, error_sum;
+static int run_count;
+static double step_by_transport_s[TRANSPORTS]; /* of the DDP run that all three have */
+
+static const gl_plan *predict(const json_t *run, gl_arena *arena)
+{
+    const char *name = gl_arena_printf(arena, "h200-%s", known_text(run, "link"));
+    gl_cluster *cluster = GL_ARENA_NEW(arena, gl_cluster, 1);
+    gl_workload *workload = GL_ARENA_NEW(arena, gl_workload, 1);
+    gl_plan *plan = GL_ARENA_NEW(arena, gl_plan, 1);
+    gl_texts warnings = {0};
+    gl_diagnostics diagnostics = {0};
+    if (!gl_cluster_load(name, NULL, 0, arena, cluster, &warnings, &diagnostics))
+        fail_msg("%s: %s", name, diagnostics.items[0].message);
+    *workload = known_workload(run);
+    gl_error err;
+    gl_plan_options options = {.headroom = 1.25, .stage = -1};
+    if (!gl_plan_build(workload, cluster, &options, arena, plan, &err))
+        fail_msg("%s", err.message);
+    return plan;
+}
+
+static void note_transport(const json_t *run, double step_s)
+{
+    if (strcmp(known_text(run, "kind"), "ddp") != 0 || known_workload(run).batch.global != 16)
+        return;
+    for (int i = 0; i < TRANSPORTS; i++) {
+        if (strcmp(known_text(run, "link"), transports[i]) == 0)
+            step_by_transport_s[i] = step_s;
+    }
+}
+
+static void compare(const json_t *run, int line)
+{
+    (void)line;
+    gl_arena *arena = gl_arena_create();
+    const gl_step *step = &predict(run, arena)->step;
+    double measured_s = json_number_value(json_object_get(run, "step_s"));
+    double error = step->time_s / measured_s - 1;
+    printf("%-12s %-8s %-11s %7.1f %7.1f ms %+6.1f %%   compute %.1f tax %.1f exposed %.1f bubble "
+           "%.1f optimizer %.1f\n",
+           known_text(run, "kind"), known_text(run, "model"), known_text(run, "link"),
+           measured_s * 1e3, step->time_s * 1e3, error * 100, step->compute_s * 1e3,
+           step->overlap_tax_s * 1e3, step->exposed_communication_s * 1e3, step->bubble_s * 1e3,
+           step->optimizer_s * 1e3);
+    worst_error = fmax(worst_error, fabs(error));
+    error_sum += fabs(error);
+    run_count++;
+    note_transport(run, step->time_s);
+    gl_arena_destroy(arena);
+}
+
+static void every_known_step_is_near(void **state)
+{
+    (void)state;
+    known_runs(compare);
+    printf("mean absolute error %.1f %%, worst %.1f %%, of %d runs\n", 100 * error_sum / run_count,
+           100 * worst_error, run_count);
+    assert_true(worst_error <= STEP_TOLERANCE);
+}
+
+static void the_order_of_the_transports_is_right(void **state)
+{
+    (void)state;
+    assert_true(step_by_transport_s[0] > 0);
+    assert_true(step_by_transport_s[0] < step_by_transport_s[1]);
+    assert_true(step_by_transport_s[1] < step_by_transport_s[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_known_step_is_near),
+        cmocka_unit_test(the_order_of_the_transports_is_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/network.h"
+#include "planner/core/network_rules.h"
+#include "tests/support.h"
+
+static gl_figure figure(double value)
+{
+    return (gl_figure){.value = value,
+                       .low = value,
+                       .high = value,
+                       .kind = GL_FIGURE_ASSUMED,
+                       .source = "test",
+                       .date = ""};
+}
+
+static gl_link link_of(const char *name, gl_transport transport, double bw, double efficiency,
+                       double base_s, double step_s)
+{
+    return (gl_link){.name = name,
+                     .title = name,
+                     .transport = transport,
+                     .bw_bytes_per_s = figure(bw),
+                     .efficiency = figure(efficiency),
+                     .base_latency_s = figure(base_s),
+                     .step_latency_s = figure(step_s)};
+}
+
+/* 16 nodes of 8 GPUs, NVLink inside, one 50 GB/s NIC a GPU. */
+static gl_cluster two_tiers(const gl_link *intra, const gl_link *inter)
+{
+    return (gl_cluster){.name = "test",
+                        .nodes = 16,
+                        .gpus_per_node = 8,
+                        .bounded = true,
+                        .intra.link = intra,
+                        .inter.link = inter,
+                        .nics_per_node = 8,
+                        .fabric = GL_FABRIC_FAT_TREE,
+                        .oversubscription = 1};
+}
+
+static gl_network_time time_of(gl_cluster *cluster, gl_collective collective,
+                               gl_placement placement, double size, gl_arena *arena)
+{
+    const char *const *warnings;
+    gl_network *network = gl_network_create(cluster, arena, &warnings);
+    gl_network_query query = {.collective = collective, .placement = placement, .size_bytes = size};
+    gl_network_time t;
+    gl_error err;
+    if (!gl_network_eval(network, &query, arena, &t, &err))
+        fail_msg("%s", err.message);
+    return t;
+}
+
+static const double GB = 1e9;
+
+static void one_rank_takes_no_time(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
+    gl_cluster cluster = two_tiers(&nv, NULL);
+    gl_network_time t = time_of(&cluster, GL_ALL_REDUCE, (gl_placement){1, 1, 1, 8}, 1e9, *state);
+    assert_true(t.time_s == 0);
+    assert_int_equal(t.evidence, GL_EVIDENCE_NONE);
+}
+
+static void a_ring_over_nodes_runs_at_the_slower_tier(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = two_tiers(&nv, &ib);
+    /* All eight GPUs of each node in one group: eight NICs work for it, 360 GB/s in both tiers. */
+    gl_placement all = {128, 16, 8, 1};
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, all, 1e12, *state);
+    assert_close(t.busbw_bytes_per_s, 360 * GB, 1e-9);
+    assert_int_equal(t.evidence, GL_EVIDENCE_CATALOGUE);
+    /* One GPU of each node, eight such groups at once: one NIC each. */
+    gl_placement one = {16, 16, 1, 8};
+    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 45 * GB,
+                 1e-9);
+    /* Half of the NICs: half of the rate. */
+    cluster.nics_per_node = 4;
+    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 22.5 * GB,
+                 1e-9);
+}
+
+static void oversubscription_divides_what_crosses_a_leaf(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    gl_placement one = {16, 16, 1, 8};
+    cluster.oversubscription = 4;
+    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 45 * GB / 4,
+                 1e-9);
+    /* Rail-optimised with 64 ports: 51 nodes hang on one leaf of each rail. */
+    cluster.radix = 64;
+    cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
+    assert_false(gl_rules_crosses_leaf(&cluster, 16));
+    assert_true(gl_rules_crosses_leaf(&cluster, 52));
+    assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 45 * GB,
+                 1e-9);
+    cluster.fabric = GL_FABRIC_FAT_TREE;
+    assert_true(gl_rules_crosses_leaf(&cluster, 7)); /* 51 ports hold six nodes of eight NICs */
+    assert_false(gl_rules_crosses_leaf(&cluster, 6));
+}
+
+static void all_to_all_is_bound_by_what_leaves_the_node(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 1, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 1, 0, 0);
+    gl_cluster cluster = two_tiers(&nv, &ib);
+    gl_placement p = {16, 2, 8, 1};
+    double size = 1e9;
+    gl_network_time t = time_of(&cluster, GL_ALLTOALL, p, size, *state);
+    assert_close(t.time_s, size * 8 / 16 / (50 * GB), 1e-9);
+    assert_string_equal(t.algorithm, "pairwise");
+    /* So busbw on two nodes is about twice the NIC (nccl-tests issues ask about it). */
+    assert_close(t.busbw_bytes_per_s, 50 * GB * 15 / 8, 1e-9);
+}
+
+static void small_all_reduce_over_many_ranks_takes_the_tree(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 1e-5, 5e-6);
+    gl_cluster cluster = two_tiers(&nv, &ib);
+    gl_placement all = {128, 16, 8, 1};
+    assert_string_equal(time_of(&cluster, GL_ALL_REDUCE, all, 8, *state).algorithm, "tree");
+    assert_string_equal(time_of(&cluster, GL_ALL_REDUCE, all, 1e11, *state).algorithm, "ring");
+}
+
+/* ---- measured curves ---------------------------------------------------------------------------
+ */
+
+static gl_curve measured(gl_arena *arena, int64_t id, gl_collective collective,
+                         gl_placement placement, double floor_s, double busbw,
+                         gl_transport transport)
+{
+    gl_sample *samples = GL_ARENA_NEW(arena, gl_sample, 28);
+    double f = gl_bus_factor(collective, placement.ranks);
+    for (int i = 0; i < 28; i++)
+        samples[i] = (gl_sample){.size_bytes = ldexp(8, i),
+                                 .time_median_s = floor_s + ldexp(8, i) * f / busbw,
+                                 .time_p05_s = (double)NAN,
+                                 .time_p95_s = (double)NAN,
+                                 .wrong = (double)NAN};
+    return (gl_curve){.id = id,
+                      .run_id = 1,
+                      .collective = collective,
+                      .placement = placement,
+                      .transport = transport,
+                      .redop = "sum",
+                      .algorithm = "",
+                      .protocol = "",
+                      .root = -1,
+                      .samples = samples,
+                      .sample_count = 28};
+}
+
+static void a_measured_placement_wins_over_the_catalogue(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, 2e-5, 200 * GB,
+                              GL_TRANSPORT_NVLINK);
+    gl_cluster cluster = two_tiers(&nv, NULL);
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    cluster.intra.calibration = "x.db";
+    gl_network_time t =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, 1 << 20, *state);
+    assert_int_equal(t.evidence, GL_EVIDENCE_MEASURED);
+    assert_close(t.time_s, 2e-5 + (1 << 20) * 1.75 / (200 * GB), 1e-12);
+    assert_string_equal(t.source, "curve 7 of x.db");
+    assert_close(t.available_bytes_per_s, 200 * GB, 0.02);
+}
+
+static void other_rank_counts_are_marked_and_widened(void **state)
+{
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    double size = 1 << 28;
+    gl_network_time two =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, size, *state);
+    gl_network_time four =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){4, 1, 4, 1}, size, *state);
+    gl_network_time eight =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, size, *state);
+    assert_int_equal(four.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    assert_close(four.time_s, 1.5e-5 + size * 1.5 / (300 * GB), 1e-9);
+    assert_true(two.error_frac < four.error_frac && four.error_frac < eight.error_frac);
+}
+
+static void too_far_is_refused_with_advice(void **state)
+{
+    gl_curve curve = measured(*state, 7, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    const char *const *warnings;
+    gl_network *network = gl_network_create(&cluster, *state, &warnings);
+    gl_network_query query = {
+        .collective = GL_ALL_REDUCE, .placement = {16, 1, 16, 1}, .size_bytes = 1e6};
+    gl_network_time t;
+    gl_error err;
+    assert_false(gl_network_eval(network, &query, *state, &t, &err));
+    assert_int_equal(err.status, GL_ERROR_INPUT);
+    assert_non_null(strstr(err.message, "measure all_reduce over more ranks"));
+    query.allow_extrapolation = true;
+    assert_true(gl_network_eval(network, &query, *state, &t, &err));
+    assert_int_equal(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    /* Nothing at all about another tier: refused even when extrapolation is allowed. */
+    query.placement = (gl_placement){2, 2, 1, 1};
+    assert_false(gl_network_eval(network, &query, *state, &t, &err));
+    assert_non_null(strstr(err.message, "between nodes"));
+}
+
+static void a_missing_collective_comes_from_a_related_one(void **state)
+{
+    gl_curve curve = measured(*state, 7, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5, 300 * GB,
+                              GL_TRANSPORT_NVLINK);
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    double size = 1 << 28;
+    gl_network_time t =
+        time_of(&cluster, GL_REDUCE_SCATTER, (gl_placement){2, 1, 2, 1}, size, *state);
+    assert_close(t.time_s, 1e-5 + size * 0.5 / (300 * GB), 1e-9);
+    assert_int_equal(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    assert_non_null(strstr(t.formula, "reduce_scatter from all_gather"));
+}
+
+static void the_variant_that_training_uses_is_taken(void **state)
+{
+    gl_curve curves[2];
+    for (int i = 0; i < 2; i++) {
+        curves[i] = measured(*state, i, GL_ALL_GATHER, (gl_placement){2, 1, 2, 1}, 1e-5,
+                             (i + 1) * 100 * GB, GL_TRANSPORT_NVLINK);
+        curves[i].in_place = i == 1;
+    }
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = curves;
+    cluster.intra.curve_count = 2;
+    const char *const *warnings;
+    gl_network *network = gl_network_create(&cluster, *state, &warnings);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        gl_network_query query = {.collective = GL_ALL_GATHER,
+                                  .placement = {2, 1, 2, 4},
+                                  .size_bytes = 1 << 28,
+                                  .in_place = in_place == 1};
+        gl_network_time t;
+        assert_true(gl_network_eval(network, &query, *state, &t, NULL));
+        assert_close(t.busbw_bytes_per_s, (in_place + 1) * 100 * GB, 0.02);
+        /* Other pairs behind an NVLink switch do not disturb. */
+        assert_int_equal(t.evidence, GL_EVIDENCE_MEASURED);
+    }
+}
+
+static int make_arena(void **state)
+{
+    *state = gl_arena_create();
+    return 0;
+}
+
+static int drop_arena(void **state)
+{
+    gl_arena_destroy(*state);
+    return 0;
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, make_arena, drop_arena)
+    const struct CMUnitTest tests[] = {
+        TEST(one_rank_takes_no_time),
+        TEST(a_ring_over_nodes_runs_at_the_slower_tier),
+        TEST(oversubscription_divides_what_crosses_a_leaf),
+        TEST(all_to_all_is_bound_by_what_leaves_the_node),
+        TEST(small_all_reduce_over_many_ranks_takes_the_tree),
+        TEST(a_measured_placement_wins_over_the_catalogue),
+        TEST(other_rank_counts_are_marked_and_widened),
+        TEST(too_far_is_refused_with_advice),
+        TEST(a_missing_collective_comes_from_a_related_one),
+        TEST(the_variant_that_training_uses_is_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
