@@ -91,6 +91,22 @@ static const char *protocol_name(int index)
     return names[index];
 }
 
+/* A name is one line that fits into a table. */
+static bool check_name(const char *option, const char *name, gl_error *err)
+{
+    enum { LENGTH_MAX = 200 };
+    if (name == NULL)
+        return true;
+    if (strlen(name) > LENGTH_MAX)
+        return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "a name of %zu bytes; at most %d",
+                          strlen(name), LENGTH_MAX);
+    char printable[LENGTH_MAX + 8];
+    if (strcmp(gl_printable(name, printable, sizeof printable), name) != 0)
+        return gl_fail_at(err, GL_ERROR_USAGE, NULL, option,
+                          "a name is one line of printable UTF-8, not \"%s\"", printable);
+    return true;
+}
+
 static bool resolve(const options *o, gl_import_options *said, gl_error *err)
 {
     int index = 0;
@@ -101,6 +117,8 @@ static bool resolve(const options *o, gl_import_options *said, gl_error *err)
                                 .keep_host = o->keep_host};
     if (o->db == NULL)
         return gl_fail(err, GL_ERROR_USAGE, "--db is missing: the database to write to");
+    if (!check_name("--label", o->label, err) || !check_name("--gpu", o->gpu, err))
+        return false;
     if (o->transport != NULL) {
         if (!find_name("--transport", o->transport, transport_name, GL_TRANSPORT_COUNT, &index,
                        err))
@@ -184,6 +202,18 @@ static void fail(work *w, const gl_error *err)
         w->status = status;
 }
 
+/* Runs that were left out of a file whose other runs are good. */
+static void report_refused(work *w, const gl_import_result *result)
+{
+    for (size_t i = 0; i < result->refused_count; i++) {
+        char text[1400];
+        fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
+                gl_error_text(&result->refused[i], text, sizeof text));
+        if (w->status == GL_OK)
+            w->status = (int)result->refused[i].status;
+    }
+}
+
 static bool store_result(work *w, const char *path, gl_import_result *result, gl_error *err)
 {
     size_t known;
@@ -199,8 +229,9 @@ static bool store_result(work *w, const char *path, gl_import_result *result, gl
     if (known > 0)
         fprintf(stderr, "%s: %zu of %zu runs were in the database already\n", path, known,
                 result->run_count);
-    for (size_t i = 0; i < result->run_count && known < result->run_count; i++)
-        say_run(path, &result->runs[i], w->options->verbose);
+    for (size_t i = 0; i < result->run_count; i++)
+        if (!result->runs[i].is_known)
+            say_run(path, &result->runs[i], w->options->verbose);
     return true;
 }
 
@@ -213,11 +244,7 @@ static bool import_one(work *w, const char *path)
     gl_arena *arena = gl_arena_create();
     bool ok = gl_import_file(path, w->said, arena, &result, &err);
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    for (size_t i = 0; i < result.refused_count; i++) {
-        char text[1400];
-        fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
-                gl_error_text(&result.refused[i], text, sizeof text));
-    }
+    report_refused(w, &result);
     if (!ok) {
         w->failed++;
         fail(w, &err);

@@ -293,8 +293,7 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
     gl_curve *curve = &catalog->curves[i];
     if (!gl_store_read_samples(store, arena, curve, err))
         return false;
-    gl_table *table = gl_curve_table(arena);
-    table->record = true;
+    gl_table *table = gl_curve_record(arena);
     gl_curve_table_add(table, curve);
     add_table(scenario, table);
     add_table(scenario, sample_table(arena, curve));

@@ -10,6 +10,7 @@ static gl_cell known(const char *text)
     return gl_text(text[0] != '\0' ? text : NULL);
 }
 
+/* In the list of all curves people see what fits on a line; of one curve they see everything. */
 static const gl_column curve_columns[] = {
     {.name = "id", .heading = "curve"},
     {.name = "run_id", .heading = "run"},
@@ -22,21 +23,25 @@ static const gl_column curve_columns[] = {
     {.name = "concurrent_groups", .audience = GL_FOR_MACHINES},
     {.name = "transport"},
     {.name = "nics", .audience = GL_FOR_MACHINES},
-    {.name = "algorithm"},
+    {.name = "algorithm", .heading = "algo"},
     {.name = "protocol", .audience = GL_FOR_MACHINES},
     {.name = "in_place", .heading = "in place"},
     {.name = "root", .audience = GL_FOR_MACHINES},
-    {.name = "points"},
-    {.name = "smallest_bytes", .heading = "from", .dimension = GL_BYTES},
+    {.name = "points", .audience = GL_FOR_MACHINES},
+    {.name = "smallest_bytes",
+     .heading = "from",
+     .dimension = GL_BYTES,
+     .audience = GL_FOR_MACHINES},
     {.name = "largest_bytes", .heading = "to", .dimension = GL_BYTES},
     {.name = "latency_floor_s", .heading = "latency", .dimension = GL_SECONDS},
     {.name = "plateau_busbw_bytes_per_s", .heading = "plateau busbw", .dimension = GL_BYTES_PER_S},
     {.name = "peak_busbw_bytes_per_s", .dimension = GL_BYTES_PER_S, .audience = GL_FOR_MACHINES},
     {.name = "half_bandwidth_size_bytes", .heading = "half at", .dimension = GL_BYTES},
-    {.name = "loo_median", .heading = "LOO", .dimension = GL_FRACTION},
+    {.name = "loo_median", .heading = "LOO", .dimension = GL_FRACTION, .audience = GL_FOR_MACHINES},
     {.name = "dips"},
-    {.name = "wrong"},
+    {.name = "wrong", .audience = GL_FOR_MACHINES},
 };
+enum { CURVE_COLUMNS = sizeof curve_columns / sizeof *curve_columns };
 
 void gl_curve_table_add(gl_table *table, const gl_curve *curve)
 {
@@ -72,6 +77,17 @@ void gl_curve_table_add(gl_table *table, const gl_curve *curve)
 
 gl_table *gl_curve_table(gl_arena *arena)
 {
-    return gl_table_create(arena, "curves", "Curves", curve_columns,
-                           sizeof curve_columns / sizeof *curve_columns);
+    return gl_table_create(arena, "curves", "Curves", curve_columns, CURVE_COLUMNS);
+}
+
+gl_table *gl_curve_record(gl_arena *arena)
+{
+    gl_column *columns = GL_ARENA_NEW(arena, gl_column, CURVE_COLUMNS);
+    for (int i = 0; i < CURVE_COLUMNS; i++) {
+        columns[i] = curve_columns[i];
+        columns[i].audience = GL_FOR_ALL;
+    }
+    gl_table *table = gl_table_create(arena, "curves", "Curves", columns, CURVE_COLUMNS);
+    table->record = true;
+    return table;
 }

@@ -9,6 +9,9 @@
 /* An empty table "curves". */
 gl_table *gl_curve_table(gl_arena *arena);
 
+/* The same for one curve, a line for each of its facts. */
+gl_table *gl_curve_record(gl_arena *arena);
+
 /* Adds a row. The samples of the curve must be loaded. */
 void gl_curve_table_add(gl_table *table, const gl_curve *curve);
 

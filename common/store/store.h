@@ -18,8 +18,9 @@ typedef struct gl_store gl_store;
 enum { GL_STORE_VERSION = 1, GL_STORE_APPLICATION_ID = 0x676c6e6b /* "glnk" */ };
 
 /* Opens for reading only. An older version is read through its migration in memory or refused with
- * advice; a newer one is refused. Messages tell apart: not there, a directory, not a database, a
- * database of another program, truncated, corrupt, newer. */
+ * advice; a newer one is refused. A journal that a killed writer left beside the file is rolled
+ * back first, which is the only change that reading makes. Messages tell apart: not there, a
+ * directory, not a database, a database of another program, truncated, corrupt, newer. */
 bool gl_store_open(const char *path, gl_store **store, gl_error *err);
 
 /* Opens for writing, creating or migrating the file as needed. quick_check is run on an existing
