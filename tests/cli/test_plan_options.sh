@@ -20,6 +20,8 @@ expect 0 'Llama 1\.1B' gpulink-plan "$model" --cluster "$GPULINK_SOURCE/data/clu
 expect 0 '^gpulink-plan [0-9]+\.[0-9]+\.[0-9]+' gpulink-plan --version
 expect 0 'GSL' gpulink-plan --version
 expect 0 'explain' gpulink-plan --help
+expect 0 'Usage: gpulink-plan COMMAND' gpulink-plan help
+expect 0 'gpulink-plan explain MODEL' gpulink-plan help explain
 for verb in plan explain schema check; do
     expect 0 "gpulink-plan $verb" gpulink-plan "$verb" --help
 done
@@ -37,6 +39,17 @@ done
 gpulink-plan "$model" --cluster "$cluster" >page
 expect 1 '' grep -nE '^.{101,}' page
 expect 1 '' grep -n $'\033' page
+COLUMNS=90 gpulink-plan "$model" --cluster "$cluster" >page
+expect 1 '' grep -nE '^.{91,}' page
+expect 0 '^               [a-z0-9]' cat page
+COLUMNS=140 gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster" >page
+expect 0 '^.{101,}' cat page
+# A terminal says its width itself.
+if command -v script >/dev/null; then
+    script -qec "stty cols 92; gpulink-plan '$model' --cluster $cluster --color never" /dev/null |
+        tr -d '\r' >page
+    expect 1 '' grep -nE '^.{93,}' page
+fi
 expect 0 $'\033' gpulink-plan "$model" --cluster "$cluster" --color always
 
 # Settings and sweeps.
