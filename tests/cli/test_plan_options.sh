@@ -98,9 +98,11 @@ expect 0 'traffic\.1' gpulink-plan explain "$model" --cluster "$cluster"
 expect 0 'size_bytes' gpulink-plan explain "$model" --cluster "$cluster" 1
 expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" step.time_s
 gpulink-plan explain "$model" --cluster "$cluster" >lines.txt
-for name in $(grep -oE '(traffic\.[0-9]+|(step|memory|required_bandwidth)\.[a-z_0-9]+)' lines.txt); do
+for name in $(grep -oE '(traffic\.[0-9]+|(step|memory|required_bandwidth|compute)\.[a-z_0-9]+)' lines.txt); do
     expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" "$name"
 done
+
+expect 0 'GEMM efficiency of [0-9]+ %' gpulink-plan explain "$model" --cluster "$cluster" compute.2
 
 # check and schema.
 expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/models/*.yaml "$GPULINK_SOURCE"/data/clusters/*.yaml
