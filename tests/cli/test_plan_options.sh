@@ -52,6 +52,14 @@ if command -v script >/dev/null; then
 fi
 expect 0 $'\033' gpulink-plan "$model" --cluster "$cluster" --color always
 
+# A tier that no link makes fast enough: what stalls compute, and the switches.
+expect 0 '^               tp stalls compute for [0-9.]+ s: lower parallel\.tp, or let it hide \(overlap\.tp: true\)$' \
+    gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster"
+gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster" --set overlap.tp=true >page
+expect 1 '' grep 'let it hide (overlap.tp' page
+gpulink-plan "$model" --cluster "$cluster" >page
+expect 1 '' grep 'stalls compute' page
+
 # Settings and sweeps.
 expect 0 'dp 4' gpulink-plan "$model" --cluster "$cluster" --set parallel.dp=4 --set batch.global=32
 expect 0 'batch_micro' gpulink-plan "$model" --cluster "$cluster" --sweep batch.micro=1,2,4 \
