@@ -112,6 +112,22 @@ done
 
 expect 0 'GEMM efficiency of [0-9]+ %' gpulink-plan explain "$model" --cluster "$cluster" compute.2
 
+# One log that does not tell its transport stops nothing; several known ones do.
+logs=$GPULINK_SOURCE/tests/fixtures/nccl
+gpulink-calibrate import -q "$logs/nvl_all_reduce_g2.txt" --db lab.db --transport nvlink
+gpulink-calibrate import -q "$logs/check_all_reduce.txt" --db lab.db
+expect 0 'inside a node of an unknown transport: [0-9]+, left out beside those over nvlink' \
+    gpulink-plan "$model" --cluster lab.db
+gpulink-calibrate import -q "$logs/check_all_reduce.txt" --db two.db --transport shm
+gpulink-calibrate import -q "$logs/nvl_all_reduce_g2.txt" --db two.db --transport nvlink
+expect 3 'several transports inside a node \(nvlink, shm\)' gpulink-plan "$model" --cluster two.db
+
+# Costs are not planned yet, and it is said.
+sed 's/^prices:.*//' "$GPULINK_SOURCE/data/clusters/$cluster.yaml" >priced.yaml
+printf 'prices: nonsense\n' >>priced.yaml
+expect 0 "there is no price list 'nonsense'" gpulink-plan "$model" --cluster priced.yaml
+expect 0 'not used yet: no cost is planned' gpulink-plan "$model" --cluster priced.yaml
+
 # check and schema.
 expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/models/*.yaml "$GPULINK_SOURCE"/data/clusters/*.yaml
 expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/data/gpus/*.yaml "$GPULINK_SOURCE"/data/links/*.yaml
