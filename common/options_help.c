@@ -91,7 +91,7 @@ void gl_program_help(const char *program, const char *purpose, const gl_command 
                      "\nOptions:\n"
                      "  -h, --help                  Print this help and exit.\n"
                      "      --version               Print the version and exit.\n"
-                     "\n'%s COMMAND --help' explains a command and its options.\n",
+                     "\n'%s help COMMAND' explains a command and its options.\n",
                      program);
     gl_arena_destroy(arena);
 }

@@ -9,7 +9,7 @@
 enum {
     DEFAULT_WIDTH = 100,
     GAP = 2,
-    NARROWEST_TEXT = 10 /* a text column is not wrapped below this */
+    NARROWEST_TEXT = 10 /* on the narrowest page: words are broken below this alone */
 };
 
 typedef struct text_column {
@@ -18,6 +18,7 @@ typedef struct text_column {
     bool right;   /* numbers */
     bool text;    /* may be wrapped */
     size_t cells; /* width of the widest cell */
+    size_t word;  /* width of the longest word in them */
     size_t width;
 } text_column;
 
@@ -68,6 +69,7 @@ static void measure_cell(layout *l, text_column *column, size_t row, size_t posi
     const char *text = gl_render__cell(l->arena, column->column, cell);
     l->texts[row * l->count + position] = text;
     column->cells = larger(column->cells, gl_utf8_width(text));
+    column->word = larger(column->word, gl_longest_word(text));
     if (cell->type == GL_CELL_TEXT || cell->type == GL_CELL_BOOL)
         column->text = true;
     else if (cell->type != GL_CELL_EMPTY)
@@ -100,24 +102,29 @@ static size_t total_width(const layout *l)
     return total;
 }
 
-/* How far a column can shrink: headings first, at no loss; then also texts. */
-static size_t least_width(const text_column *column, bool wrap_texts)
+/* How far a column can shrink: headings first, at no loss; then texts between words; only where
+ * that is not enough for the page, also inside of words. */
+typedef enum squeeze { WRAP_HEADINGS, WRAP_TEXTS, BREAK_WORDS } squeeze;
+
+static size_t least_width(const text_column *column, squeeze how)
 {
     size_t heading = gl_longest_word(gl_render__heading(column->column));
     size_t cells = column->cells;
-    if (wrap_texts && column->text && cells > NARROWEST_TEXT)
+    if (how >= WRAP_TEXTS && column->text)
+        cells = column->word;
+    if (how == BREAK_WORDS && column->text && cells > NARROWEST_TEXT)
         cells = NARROWEST_TEXT;
     return larger(heading, cells);
 }
 
 /* Takes columns from the widest one that can give, until the table fits or none can. */
-static void shrink(layout *l, bool wrap_texts)
+static void shrink(layout *l, squeeze how)
 {
     for (size_t total = total_width(l); total > l->page; total--) {
         text_column *widest = NULL;
         for (size_t i = 0; i < l->count; i++) {
             text_column *column = &l->columns[i];
-            if (column->width > least_width(column, wrap_texts) &&
+            if (column->width > least_width(column, how) &&
                 (widest == NULL || column->width > widest->width))
                 widest = column;
         }
@@ -165,8 +172,9 @@ static void put_headings(const layout *l)
 
 static void put_rows(layout *l)
 {
-    shrink(l, false);
-    shrink(l, true);
+    shrink(l, WRAP_HEADINGS);
+    shrink(l, WRAP_TEXTS);
+    shrink(l, BREAK_WORDS);
     put_headings(l);
     for (size_t row = 0; row < l->table->row_count; row++)
         put_row(l, l->texts + row * l->count);
@@ -225,7 +233,7 @@ static void put_scenario(layout *l, const gl_scenario *scenario, bool titled, bo
     }
     if (scenario->headline != NULL) {
         separate(l, first);
-        gl_put_wrapped(l->out, gl_render__clean(l->arena, scenario->headline), 0, l->page);
+        gl_put_hanging(l->out, gl_render__clean(l->arena, scenario->headline), l->page);
     }
     for (size_t i = 0; i < scenario->table_count; i++) {
         const gl_table *table = scenario->tables[i];

@@ -65,17 +65,61 @@ void gl_put_blanks(gl_output *out, size_t count)
         gl_output_write(out, " ", 1);
 }
 
-void gl_put_wrapped(gl_output *out, const char *text, size_t indent, size_t width)
+static size_t room_beside(size_t indent, size_t width)
 {
     enum { NARROWEST = 20 };
-    size_t room = width > indent + NARROWEST ? width - indent : NARROWEST;
+    return width > indent + NARROWEST ? width - indent : NARROWEST;
+}
+
+/* Prints the next line, indented unless it is the first. False when nothing is left. */
+static bool put_next(gl_output *out, const char **text, size_t indent, size_t room, bool first)
+{
+    gl_line line;
+    if (!gl_next_line(text, room, &line))
+        return false;
+    if (!first && line.length > 0)
+        gl_put_blanks(out, indent);
+    gl_output_write(out, line.text, line.length);
+    gl_output_write(out, "\n", 1);
+    return true;
+}
+
+void gl_put_wrapped(gl_output *out, const char *text, size_t indent, size_t width)
+{
+    size_t room = room_beside(indent, width);
     bool first = true;
-    for (gl_line line; gl_next_line(&text, room, &line); first = false) {
-        if (!first && line.length > 0)
-            gl_put_blanks(out, indent);
-        gl_output_write(out, line.text, line.length);
-        gl_output_write(out, "\n", 1);
-    }
+    while (put_next(out, &text, indent, room, first))
+        first = false;
     if (first)
         gl_output_write(out, "\n", 1);
+}
+
+/* Bytes before the text of a line; ASCII, so as many columns. */
+static size_t hanging(const char *line, size_t length)
+{
+    enum { LABEL_MAX = 20 };
+    size_t blanks = strspn(line, " ");
+    if (blanks > 0)
+        return blanks + 2 < length && line[blanks + 1] == ' ' ? blanks + 2 : blanks;
+    for (size_t i = 1; i < LABEL_MAX && i + 2 < length && (unsigned char)line[i] < 0x80; i++)
+        if (line[i] == ' ' && line[i + 1] == ' ')
+            return i + strspn(line + i, " ");
+    return 0;
+}
+
+void gl_put_hanging(gl_output *out, const char *text, size_t width)
+{
+    while (*text != '\0') {
+        const char *end = text + strcspn(text, "\n");
+        size_t indent = hanging(text, (size_t)(end - text)), room = room_beside(indent, width);
+        gl_output_write(out, text, indent);
+        text += indent;
+        bool first = true;
+        do {
+            if (!put_next(out, &text, indent, room, first))
+                gl_output_write(out, "\n", 1);
+            first = false;
+        } while (text < end);
+        text = end + (*end == '\n');
+    }
 }

@@ -22,6 +22,10 @@ size_t gl_longest_word(const char *text);
  * cursor is, supposed to be column `indent`; the others are indented to there. */
 void gl_put_wrapped(gl_output *out, const char *text, size_t indent, size_t width);
 
+/* Prints lines of a text, each of them wrapped and indented to where its own text starts: behind
+ * leading blanks, a sign ("  = "), or a label that two blanks end ("Memory    "). */
+void gl_put_hanging(gl_output *out, const char *text, size_t width);
+
 void gl_put_blanks(gl_output *out, size_t count);
 
 #endif

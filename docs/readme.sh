@@ -4,6 +4,7 @@
 #   docs/readme.sh >README.new && mv README.new README.md
 # A block follows a line <!-- output N: COMMAND --> and holds the first N lines of the output.
 set -euo pipefail
+unset COLUMNS
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 export PATH=${GPULINK_BIN:-$source_folder/build/dev/bin}:$PATH GPULINK_DATA='' NO_COLOR=1 LC_ALL=C.UTF-8
 cd "$source_folder"

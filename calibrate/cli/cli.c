@@ -115,6 +115,12 @@ int gl_calibrate_main(int argc, char **argv)
         gl_fail(&err, GL_ERROR_USAGE, "a command is missing: run, import, show or merge");
         return gl_calibrate_report(NULL, &err);
     }
+    if (strcmp(argv[1], "help") == 0 && argc > 2) {
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            if (strcmp(argv[2], commands[i]->name) == 0)
+                return gl_calibrate_help(commands[i]);
+        return unknown_command(argv[2]);
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0)
         return print_all(print_program_help, NULL);

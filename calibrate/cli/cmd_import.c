@@ -60,8 +60,9 @@ static bool find_name(const char *option, const char *text, const char *(*name_o
         }
     }
     for (int i = 0; i < count; i++)
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
-                 names[i]);
+        if (strcmp(names[i], "unknown") != 0) /* what leaving the option out means */
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                     list[0] != '\0' ? ", " : "", names[i]);
     gl_guess(text, names, (size_t)count, guess, sizeof guess);
     return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s allowed: %s",
                       gl_printable(text, shown, sizeof shown), guess[0] != '\0' ? guess : ";",

@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/messages.h"
 
-#include <stdio.h>
+#include "common/program.h"
 
-static void print_error(const gl_error *err)
-{
-    char text[2048];
-    /* A reader that closed the pipe has seen enough, and there is nothing to tell. */
-    if (err->message[0] == '\0')
-        return;
-    fprintf(stderr, "gpulink-plan: %s\n", gl_error_text(err, text, sizeof text));
-}
+#include <stdio.h>
 
 int gl_cli_fail(const char *verb, const gl_error *err)
 {
-    print_error(err);
-    if (err->status == GL_ERROR_USAGE)
-        fprintf(stderr, "Try 'gpulink-plan%s%s --help'.\n", verb != NULL ? " " : "",
-                verb != NULL ? verb : "");
-    return (int)err->status;
+    return gl_program_fail("gpulink-plan", verb, err);
 }
 
 int gl_cli_fail_all(const gl_diagnostics *diagnostics)
 {
+    char text[2048];
     for (size_t i = 0; i < diagnostics->count; i++)
-        print_error(&diagnostics->items[i]);
+        gl_cli_note("%s", gl_error_text(&diagnostics->items[i], text, sizeof text));
     if (diagnostics->dropped > 0)
         fprintf(stderr, "gpulink-plan: \xe2\x80\xa6 and %zu more\n", diagnostics->dropped);
     return diagnostics->count > 0 ? (int)diagnostics->items[0].status : (int)GL_ERROR_INTERNAL;

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/output_options.h"
+#include "common/terminal.h"
 #include "common/text.h"
 #include "planner/cli/messages.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 const char *const gl_color_choices[] = {"auto", "always", "never", NULL};
-
-enum { WIDTH_DEFAULT = 100, WIDTH_MINIMUM = 60, WIDTH_MAXIMUM = 200 };
 
 static bool check_format(gl_output_options *options, gl_error *err)
 {
@@ -63,10 +61,9 @@ bool gl_output_for_people(const gl_output_options *options)
     return options->format == GL_FORMAT_TABLE || options->format == GL_FORMAT_MARKDOWN;
 }
 
-static bool is_terminal(const gl_output_options *options)
+static bool is_standard_output(const gl_output_options *options)
 {
-    bool standard = options->output == NULL || strcmp(options->output, "-") == 0;
-    return standard && isatty(STDOUT_FILENO);
+    return options->output == NULL || strcmp(options->output, "-") == 0;
 }
 
 /* https://no-color.org: set and not empty. */
@@ -75,18 +72,8 @@ static bool wants_color(const gl_output_options *options)
     if (options->color != COLOR_AUTO)
         return options->color == COLOR_ALWAYS;
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_terminal(options) && (no_color == NULL || no_color[0] == '\0') &&
-           (term == NULL || strcmp(term, "dumb") != 0);
-}
-
-static int terminal_width(const gl_output_options *options)
-{
-    struct winsize size;
-    if (!is_terminal(options) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return WIDTH_DEFAULT;
-    if (size.ws_col < WIDTH_MINIMUM)
-        return WIDTH_MINIMUM;
-    return size.ws_col > WIDTH_MAXIMUM ? WIDTH_MAXIMUM : size.ws_col;
+    return is_standard_output(options) && isatty(STDOUT_FILENO) &&
+           (no_color == NULL || no_color[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
 /* The same warning of many scenarios is said once. */
@@ -124,7 +111,7 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
     const gl_render_options render = {
-        .width = terminal_width(options),
+        .width = gl_terminal_width(is_standard_output(options)),
         .color = wants_color(options),
         .csv_table = options->table != NULL ? options->table : csv_table,
         .only_table = options->table,

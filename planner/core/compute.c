@@ -74,6 +74,11 @@ static double gemm_s(const builder *b, double m, double n, double k)
 static void add_gemm(builder *b, const char *name, double count, double m, double n, double k)
 {
     gl_operator *o = add(b, name, b->gemm_efficiency, (int)count);
+    o->count = count;
+    o->m = m;
+    o->n = n;
+    o->k = k;
+    o->tile_share = tile_share(b, m, n);
     o->forward_flop = count * 2 * m * n * k;
     o->backward_flop = 2 * o->forward_flop;
     o->forward_bytes = count * (m * n + m * k + n * k) * b->element_bytes;

@@ -17,6 +17,8 @@ typedef struct gl_operator {
     double forward_bytes, backward_bytes; /* over device memory */
     double forward_s, backward_s;
     int kernels;                 /* launched in forward */
+    double count, m, n, k;       /* GEMMs in forward, [m,k]·[k,n] each; 0: no GEMM */
+    double tile_share;           /* of their tiles' time that computes what was asked */
     const gl_figure *efficiency; /* that its time stands and falls with; NULL: no catalogue */
 } gl_operator;
 

@@ -24,7 +24,7 @@ const gl_field gl_model_fields[] = {
     REAL_ROW("model.parameters", model.parameters, GL_NUMBER, 1, 1e16, "",
              "Parameter count as published. Checked against the architecture (2 %); enough by itself to plan data parallelism."),
     SPECIAL_ROW("model.huggingface", false,
-                "A Hugging Face config.json, relative to this file, that states the architecture; fields given beside it win."),
+                "A Hugging Face config.json, relative to this file, that states the architecture; fields given beside it win, and model.sequence must be: the file says what is allowed, not what is trained."),
     INT_ROW("model.layers", model.layers, 1, 10000, "", "Transformer layers."),
     INT_ROW("model.hidden", model.hidden, 1, 1048576, "", "Width of the residual stream."),
     INT_ROW("model.heads", model.heads, 1, 65536, "", "Attention heads of a layer."),

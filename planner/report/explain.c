@@ -99,7 +99,7 @@ static const gl_column detail_columns[] = {
     {"value", NULL, GL_NUMBER, GL_FOR_MACHINES},    {"unit", NULL, GL_NUMBER, GL_FOR_MACHINES},
     {"formula", NULL, GL_NUMBER, GL_FOR_MACHINES},  {"numbers", NULL, GL_NUMBER, GL_FOR_MACHINES},
     {"evidence", NULL, GL_NUMBER, GL_FOR_MACHINES}, {"source", NULL, GL_NUMBER, GL_FOR_MACHINES},
-    {"meaning", NULL, GL_NUMBER, GL_FOR_MACHINES},
+    {"meaning", NULL, GL_NUMBER, GL_FOR_MACHINES},  {"note", NULL, GL_NUMBER, GL_FOR_MACHINES},
 };
 
 static gl_table *detail_table(const gl_explanation *explanation, gl_arena *arena)
@@ -118,6 +118,7 @@ static gl_table *detail_table(const gl_explanation *explanation, gl_arena *arena
         cell[6] = gl_text(figure->evidence);
         cell[7] = gl_text(figure->source);
         cell[8] = gl_text(figure->meaning);
+        cell[9] = gl_text(figure->note);
     }
     return table;
 }
@@ -134,6 +135,8 @@ static const char *block(const gl_figure_text *figure, gl_arena *arena)
         gl_arena_printf(arena, "%s  = %s\n  evidence: %s", text, figure->result, figure->evidence);
     if (figure->source != NULL)
         text = gl_arena_printf(arena, "%s, from %s", text, figure->source);
+    if (figure->note != NULL)
+        text = gl_arena_printf(arena, "%s\n  note: %s", text, figure->note);
     return gl_arena_printf(arena, "%s\n", text);
 }
 

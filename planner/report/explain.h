@@ -3,9 +3,10 @@
  * Where a figure of a plan comes from: its formula in symbols, the same with the numbers put in,
  * the result, how it is known and by what source.
  *
- * A line is a row of traffic ("traffic.3"), a tier ("required_bandwidth.intra_node"), or one figure
- * of the step or the memory ("step.time_s"). Lines are numbered from 1, the rows of traffic first,
- * so that line 3 is row 3 of the traffic table. A line holds one or several figures.
+ * A line is a row of traffic ("traffic.3"), a tier ("required_bandwidth.intra_node"), an operator
+ * ("compute.2"), or one figure of the step or the memory ("step.time_s"). Lines are numbered from
+ * 1, the rows of traffic first, so that line 3 is row 3 of the traffic table. A line holds one or
+ * several figures.
  */
 #ifndef GL_REPORT_EXPLAIN_H
 #define GL_REPORT_EXPLAIN_H
@@ -25,6 +26,7 @@ typedef struct gl_figure_text {
     const char *brief;    /* the same in few characters */
     const char *evidence; /* "counted", "measured", …; never NULL */
     const char *source;   /* NULL when the formula says it all */
+    const char *note;     /* what else to know; NULL: nothing */
 } gl_figure_text;
 
 /* A line as a list shows it. */

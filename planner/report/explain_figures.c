@@ -117,6 +117,11 @@ void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dime
     };
 }
 
+void gl_explain__note(gl_explainer *e, const char *note)
+{
+    e->out->figures[e->out->figure_count - 1].note = note;
+}
+
 void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column, const char *what)
 {
     gl_explanation *out = e->out;
@@ -239,6 +244,41 @@ static void add_time_figures(gl_explainer *e, const gl_timed_row *row)
                                     "the schedule of the step"});
 }
 
+/* Bytes of one call that a GPU puts on a tier, as planner/core/plan.c counts them. */
+static double tier_bytes(const gl_traffic_row *traffic, gl_tier_kind tier)
+{
+    const gl_placement *g = &traffic->placement;
+    int peers = tier == GL_TIER_INTRA_NODE ? g->ranks_per_node - 1 : g->ranks - g->ranks_per_node;
+    if (peers <= 0)
+        return 0;
+    if (traffic->collective == GL_ALLTOALL)
+        return (double)traffic->size_bytes * peers / g->ranks;
+    return gl_traffic_wire_bytes(traffic) / (tier == GL_TIER_INTRA_NODE ? 1 : g->ranks_per_node);
+}
+
+/* Why a group's busbw is more than what each of its GPUs puts on the network; NULL when it is not.
+ */
+static const char *share_note(const gl_explainer *e, const gl_timed_row *row)
+{
+    const gl_placement *g = &row->traffic->placement;
+    double busbw = row->per_call.busbw_bytes_per_s, wire = gl_traffic_wire_bytes(row->traffic);
+    double share = wire > 0 ? busbw * tier_bytes(row->traffic, GL_TIER_INTER_NODE) / wire : 0;
+    if (g->nodes <= 1 || g->ranks_per_node <= 1)
+        return NULL;
+    if (row->traffic->collective == GL_ALLTOALL)
+        return gl_arena_printf(e->arena,
+                               "per GPU %s of it leave the node: busbw · (%d − %d) / (%d − 1), as "
+                               "%d of the %d ranks are on other nodes; required_bandwidth counts "
+                               "that",
+                               rate(e, share), g->ranks, g->ranks_per_node, g->ranks,
+                               g->ranks - g->ranks_per_node, g->ranks);
+    return gl_arena_printf(
+        e->arena,
+        "per GPU %s of it leave the node: %s / %d, as a ring enters and leaves a "
+        "node once for all %d ranks there; required_bandwidth counts that",
+        rate(e, share), rate(e, busbw), g->ranks_per_node, g->ranks_per_node);
+}
+
 static void add_busbw_figures(gl_explainer *e, const gl_timed_row *row)
 {
     const gl_traffic_row *traffic = row->traffic;
@@ -252,6 +292,7 @@ static void add_busbw_figures(gl_explainer *e, const gl_timed_row *row)
                         gl_arena_printf(e->arena, "%.0f B · %.6g / %s", (double)traffic->size_bytes,
                                         factor, seconds(e, call->time_s)),
                         gl_evidence_name(call->evidence), call->source});
+    gl_explain__note(e, share_note(e, row));
     double slower = e->plan->options.headroom * call->busbw_bytes_per_s / required;
     gl_explain__add(
         e, "required_busbw_bytes_per_s", gl_real(required), GL_BYTES_PER_S,
@@ -544,6 +585,61 @@ void gl_explain__step(gl_explainer *e)
 /* ---- required bandwidth
  * -------------------------------------------------------------------------- */
 
+/* "1.70 GB · 126 / 8 (traffic.3) + …": the rows that put most on the tier. */
+static const char *tier_rows_text(const gl_explainer *e, gl_tier_kind tier)
+{
+    enum { SHOWN_MAX = 6 };
+    const char *text = "";
+    size_t shown = 0;
+    for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
+        const gl_traffic_row *r = &e->plan->traffic.rows[i];
+        const gl_placement *g = &r->placement;
+        bool ring = r->collective != GL_ALLTOALL && tier == GL_TIER_INTER_NODE;
+        double each = tier_bytes(r, tier) * (ring ? g->ranks_per_node : 1);
+        if (!(each > 0))
+            continue;
+        if (shown++ == SHOWN_MAX)
+            return gl_arena_printf(e->arena, "%s + …", text);
+        text = gl_arena_printf(e->arena, "%s%s%s · %" PRId64 "%s (traffic.%zu)", text,
+                               shown > 1 ? " + " : "", bytes(e, each), r->calls_per_step,
+                               ring && g->ranks_per_node > 1
+                                   ? gl_arena_printf(e->arena, " / %d", g->ranks_per_node)
+                                   : "",
+                               i + 1);
+    }
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* How the tier's figure and the busbw of a row go together, by the row that puts most on it. */
+static const char *tier_note(const gl_explainer *e, gl_tier_kind tier)
+{
+    size_t most = 0;
+    double most_bytes = 0;
+    for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
+        const gl_traffic_row *r = &e->plan->traffic.rows[i];
+        double row_bytes = tier_bytes(r, tier) * (double)r->calls_per_step;
+        if (row_bytes > most_bytes) {
+            most_bytes = row_bytes;
+            most = i;
+        }
+    }
+    if (!(most_bytes > 0))
+        return NULL;
+    const gl_timed_row *row = &e->plan->rows[most];
+    const char *busbw = rate(e, row->per_call.busbw_bytes_per_s);
+    if (tier == GL_TIER_INTRA_NODE)
+        return gl_arena_printf(e->arena,
+                               "inside a node a GPU's bandwidth is the busbw of its groups; "
+                               "traffic.%zu has %s",
+                               most + 1, busbw);
+    const char *share = share_note(e, row);
+    return gl_arena_printf(e->arena,
+                           "between nodes a GPU's bandwidth is the busbw of a group shared by its "
+                           "ranks on a node; traffic.%zu has a busbw of %s%s%s",
+                           most + 1, busbw, share != NULL ? ": " : ", with one rank a node",
+                           share != NULL ? share : "");
+}
+
 static void add_tier(gl_explainer *e, const gl_bandwidth_need *need, const char *evidence)
 {
     double seconds_of_tier = need->bytes_per_step_per_gpu / need->available_bytes_per_s;
@@ -552,14 +648,19 @@ static void add_tier(gl_explainer *e, const gl_bandwidth_need *need, const char 
     const char *available = rate(e, need->available_bytes_per_s);
     gl_explain__add(
         e, "bytes_per_step_per_gpu", gl_real(need->bytes_per_step_per_gpu), GL_BYTES,
-        (gl_figure_how){"Σ rows of this tier: bytes on the wire of a GPU's share · calls", NULL,
-                        NULL, "traffic.*"});
+        (gl_figure_how){need->tier == GL_TIER_INTRA_NODE
+                            ? "Σ rows: bytes on the wire of a rank · calls (all-to-all: to the "
+                              "ranks on its node)"
+                            : "Σ rows that leave the node: bytes on the wire of a rank · calls / "
+                              "ranks of the group on a node (all-to-all: to the ranks elsewhere)",
+                        tier_rows_text(e, need->tier), NULL, "traffic.*"});
     gl_explain__add(
         e, "available_bytes_per_s", gl_real(need->available_bytes_per_s), GL_BYTES_PER_S,
         (gl_figure_how){"bytes of a step / communication time of this tier",
                         gl_arena_printf(e->arena, "%s / %s", bytes(e, need->bytes_per_step_per_gpu),
                                         seconds(e, seconds_of_tier)),
                         evidence, "traffic.*"});
+    gl_explain__note(e, tier_note(e, need->tier));
     gl_explain__add(
         e, "required_bytes_per_s", gl_real(need->required_bytes_per_s), GL_BYTES_PER_S,
         (gl_figure_how){
@@ -606,4 +707,5 @@ void gl_explain(const gl_plan *plan, gl_arena *arena, gl_explanation *out)
     gl_explain__step(&e);
     gl_explain__bandwidth(&e);
     gl_explain__memory(&e);
+    gl_explain__compute(&e);
 }

@@ -26,6 +26,9 @@ void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column,
 void gl_explain__add(gl_explainer *e, const char *column, gl_cell value, gl_dimension dimension,
                      gl_figure_how how);
 
+/* Adds a sentence to the figure that was added last. */
+void gl_explain__note(gl_explainer *e, const char *note);
+
 /* A quantity for people, in the arena. */
 const char *gl_explain__quantity(const gl_explainer *e, double value, gl_dimension dimension);
 
@@ -37,5 +40,6 @@ void gl_explain__traffic(gl_explainer *e);
 void gl_explain__step(gl_explainer *e);
 void gl_explain__bandwidth(gl_explainer *e);
 void gl_explain__memory(gl_explainer *e);
+void gl_explain__compute(gl_explainer *e);
 
 #endif

@@ -55,6 +55,25 @@ static void add_weights(gl_explainer *e)
                         elements_text(e, m->optimizer_bytes, state_bytes), NULL, memory_page});
 }
 
+static gl_figure_how in_flight_how(const gl_explainer *e)
+{
+    const gl_parallel *p = &e->plan->workload->parallel;
+    long long m = (long long)gl_workload_microbatches(e->plan->workload);
+    int v = gl_parallel_chunks(p), stage = e->plan->memory_stage;
+    const char *formula = "stages from this one on, at most all microbatches";
+    const char *numbers = gl_arena_printf(e->arena, "min(%d − %d, %lld)", p->pp, stage, m);
+    if (p->pp == 1 || p->schedule == GL_SCHEDULE_GPIPE) {
+        formula = p->pp == 1 ? "no pipeline: one microbatch at a time" : "all microbatches";
+        numbers =
+            p->pp == 1 ? gl_arena_printf(e->arena, "%d", v) : gl_arena_printf(e->arena, "%lld", m);
+    } else if (v > 1) {
+        formula = "chunks: 2·(stages behind this one) + (v − 1)·p + 1, at most m·v";
+        numbers = gl_arena_printf(e->arena, "min(2·(%d − %d − 1) + (%d − 1)·%d + 1, %lld·%d)",
+                                  p->pp, stage, v, p->pp, m, v);
+    }
+    return (gl_figure_how){formula, numbers, NULL, memory_page};
+}
+
 static void add_activations(gl_explainer *e)
 {
     const gl_memory *m = &e->plan->memory;
@@ -70,14 +89,57 @@ static void add_activations(gl_explainer *e)
                    "layer at work"
                  : "microbatches in flight · layers · tokens · bytes of a token in a "
                    "layer",
-            gl_arena_printf(e->arena, "%d/%d · %d · %.0f · %.0f B (mean)", m->in_flight, chunks,
-                            layers, tokens, m->activations_bytes / token_layers),
+            isnan(m->activations_bytes)
+                ? NULL
+                : gl_arena_printf(e->arena, "%d/%d · %d · %.0f · %.2f B (mean)", m->in_flight,
+                                  chunks, layers, tokens, m->activations_bytes / token_layers),
             modelled, memory_page});
     gl_explain__line(e, true, "in_flight", NULL);
-    gl_explain__add(e, "in_flight", gl_integer(m->in_flight), GL_NUMBER,
-                    (gl_figure_how){"microbatches (chunks, when interleaved) that wait for their "
-                                    "backward under this schedule",
-                                    NULL, NULL, memory_page});
+    gl_explain__add(e, "in_flight", gl_integer(m->in_flight), GL_NUMBER, in_flight_how(e));
+}
+
+/* Logits of the last stage: Megatron's loss on a split vocabulary works in place on one FP32 copy;
+ * otherwise there are two. */
+static void add_logits(gl_explainer *e)
+{
+    const gl_workload *w = e->plan->workload;
+    const gl_parallel *p = &w->parallel;
+    double logits = e->plan->memory.logits_bytes;
+    double tokens = (double)w->model.sequence * w->batch.micro / p->cp;
+    double type_bytes = fmax(2, gl_dtype_bytes(w->precision.compute));
+    bool split = p->vocab_parallel && p->tp > 1;
+    int parts = split || p->sequence_parallel ? p->tp : 1;
+    const char *formula = split ? "tokens · V / t · (bytes of the compute type + FP32 copy)"
+                          : p->sequence_parallel
+                              ? "tokens / t · V · (bytes of the compute type + two FP32 copies)"
+                              : "tokens · V · (bytes of the compute type + two FP32 copies)";
+    if (!(logits > 0))
+        formula = "none: this stage has no LM head";
+    add(e, "logits_bytes", logits,
+        (gl_figure_how){formula,
+                        !(logits > 0) ? NULL
+                                      : gl_arena_printf(e->arena, "%.0f · %d / %d · (%.0f B + %s)",
+                                                        tokens, w->model.vocab, parts, type_bytes,
+                                                        split ? "4 B" : "2 · 4 B"),
+                        modelled, memory_page});
+}
+
+/* The sum of the amounts is no peak: some are there only when others are gone. */
+static void add_not_together(gl_explainer *e)
+{
+    const gl_memory *m = &e->plan->memory;
+    double activations = isnan(m->activations_bytes) ? 0 : m->activations_bytes;
+    double sum = m->parameters_bytes + m->gradients_bytes + m->optimizer_bytes + activations +
+                 m->logits_bytes + m->buffers_bytes + m->reserve_bytes;
+    add(e, "not_together_bytes", m->not_together_bytes,
+        (gl_figure_how){"sum of all amounts − what is there at the peak",
+                        gl_arena_printf(e->arena, "%s − %s", gib(e, sum), gib(e, m->total_bytes)),
+                        modelled, memory_page});
+    gl_explain__note(e,
+                     m->not_together_bytes > 0
+                         ? "gradients come as activations go, and one message with all gradients "
+                           "is there only after backward"
+                         : "all are there at the same time");
 }
 
 static void add_others(gl_explainer *e)
@@ -89,9 +151,7 @@ static void add_others(gl_explainer *e)
                         gl_arena_printf(e->arena, "%s + %s + %s", gib(e, m->logits_bytes),
                                         gib(e, m->buffers_bytes), gib(e, m->reserve_bytes)),
                         modelled, "memory.* below"});
-    add(e, "logits_bytes", isnan(m->activations_bytes) ? (double)NAN : m->logits_bytes,
-        (gl_figure_how){"tokens · V, in the compute type and in FP32, on the last stage", NULL,
-                        modelled, memory_page});
+    add_logits(e);
     add(e, "buffers_bytes", m->buffers_bytes,
         (gl_figure_how){"gathered parameters and buckets + libraries",
                         gl_arena_printf(e->arena, "%s + %s",
@@ -99,16 +159,19 @@ static void add_others(gl_explainer *e)
                                         gib(e, m->library_bytes)),
                         modelled, memory_page});
     add(e, "library_bytes", m->library_bytes,
-        (gl_figure_how){"CUDA context + buffers of NCCL", NULL, "assumed", memory_page});
+        (gl_figure_how){"CUDA context + buffers of NCCL (32 channels, to send and to receive)",
+                        gl_workload_ranks(e->plan->workload) > 1 ? "512 MiB + 2 · 32 · 4 MiB"
+                                                                 : "512 MiB",
+                        "assumed", memory_page});
     add(e, "reserve_bytes", m->reserve_bytes,
         (gl_figure_how){"share of the capacity that fragmentation costs · capacity",
-                        gl_arena_printf(e->arena, "%.3g · %s", m->reserve_bytes / m->capacity_bytes,
-                                        gib(e, m->capacity_bytes)),
+                        isnan(m->capacity_bytes)
+                            ? NULL
+                            : gl_arena_printf(e->arena, "%.3g · %s",
+                                              m->reserve_bytes / m->capacity_bytes,
+                                              gib(e, m->capacity_bytes)),
                         "assumed", memory_page});
-    add(e, "not_together_bytes", m->not_together_bytes,
-        (gl_figure_how){"what of gradients, activations, logits and buckets is never there at the "
-                        "same time",
-                        NULL, modelled, memory_page});
+    add_not_together(e);
 }
 
 static void add_total(gl_explainer *e)

@@ -196,6 +196,41 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
         link_name(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }
 
+/* No link helps what compute waits for in every layer: where that is most of a tier's exposed time,
+ * say which dimension it is and what changes it. */
+static const char *stall_text(const gl_plan *plan, gl_tier_kind tier, gl_arena *arena)
+{
+    const gl_overlap *overlap = &plan->workload->overlap;
+    const struct {
+        gl_traffic_dimension dimension;
+        bool may_hide;
+    } dimensions[] = {
+        {GL_TRAFFIC_TP, overlap->tp}, {GL_TRAFFIC_EP, overlap->ep}, {GL_TRAFFIC_CP, overlap->cp}};
+    double exposed_s = 0, stalls_s[GL_TRAFFIC_DIMENSION_COUNT] = {0};
+    size_t worst = 0;
+    for (size_t i = 0; i < plan->traffic.row_count; i++) {
+        const gl_timed_row *row = &plan->rows[i];
+        if (!(row->exposed_s > 0) || gl_slower_tier(&row->per_call) != (int)tier)
+            continue;
+        exposed_s += row->exposed_s;
+        if (!row->traffic->may_hide)
+            stalls_s[row->traffic->dimension] += row->exposed_s;
+    }
+    for (size_t i = 1; i < sizeof dimensions / sizeof dimensions[0]; i++)
+        if (stalls_s[dimensions[i].dimension] > stalls_s[dimensions[worst].dimension])
+            worst = i;
+    double stall_s = stalls_s[dimensions[worst].dimension];
+    const char *name = gl_traffic_dimension_name(dimensions[worst].dimension);
+    if (!(stall_s > exposed_s / 2))
+        return "";
+    return gl_arena_printf(
+        arena, "               %s stalls compute for %s: lower parallel.%s%s\n", name,
+        seconds(stall_s, arena), name,
+        dimensions[worst].may_hide
+            ? ""
+            : gl_arena_printf(arena, ", or let it hide (overlap.%s: true)", name));
+}
+
 static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need, gl_arena *arena)
 {
     const char *place = need->tier == GL_TIER_INTRA_NODE ? "In a node     " : "Between nodes ";
@@ -204,13 +239,16 @@ static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need,
     const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
     const char *link = link_name(plan, need->tier);
     if (isnan(need->required_bytes_per_s))
-        return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n", place, link,
+        return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n%s", place, link,
                                quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
                                plan->compute.known ? "NO bandwidth meets the target"
-                                                   : "what it needs is not known");
-    return gl_arena_printf(arena, "%s needs %s per GPU, %s gives %s: %s\n%s", place,
+                                                   : "what it needs is not known",
+                               stall_text(plan, need->tier, arena));
+    return gl_arena_printf(arena, "%s needs %s per GPU, %s gives %s: %s\n%s%s", place,
                            quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
-                           verdict_text(need, arena), not_needed_text(plan, need, arena));
+                           verdict_text(need, arena), not_needed_text(plan, need, arena),
+                           need->verdict == GL_VERDICT_SHORT ? stall_text(plan, need->tier, arena)
+                                                             : "");
 }
 
 static const char *memory_line(const gl_plan *plan, gl_arena *arena)

@@ -539,11 +539,20 @@ static gl_table *compute_table(const context *c)
     X("tokens_per_s", "Tokens/s", GL_NUMBER, GL_FOR_ALL, gl_real(step->tokens_per_s))              \
     MEMORY_BYTES(X, "memory_per_gpu_bytes", "Memory", memory->total_bytes)                         \
     X("memory_fits", "Fits", GL_NUMBER, GL_FOR_ALL, fits_cell(memory))                             \
-    X("intra_node_verdict", "In node", GL_NUMBER, GL_FOR_ALL,                                      \
+    X("intra_node_verdict", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
       gl_text(gl_verdict_name(needs[GL_TIER_INTRA_NODE].verdict)))                                 \
-    X("inter_node_verdict", "Between", GL_NUMBER, GL_FOR_ALL,                                      \
+    X("inter_node_verdict", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
       gl_text(gl_verdict_name(needs[GL_TIER_INTER_NODE].verdict)))                                 \
+    X("in_node", "In node", GL_NUMBER, GL_FOR_PEOPLE, short_verdict(&needs[GL_TIER_INTRA_NODE]))   \
+    X("between", "Between", GL_NUMBER, GL_FOR_PEOPLE, short_verdict(&needs[GL_TIER_INTER_NODE]))   \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(step->evidence)))
+
+/* One word, so that no row takes two lines. */
+static gl_cell short_verdict(const gl_bandwidth_need *need)
+{
+    return gl_text(need->verdict == GL_VERDICT_NOT_USED ? "unused"
+                                                        : gl_verdict_name(need->verdict));
+}
 
 static const gl_column summary_columns[] = {SUMMARY(AS_COLUMN)};
 

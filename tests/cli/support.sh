@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # What every script here sources. Works in an empty temporary folder, with the programs first in PATH.
 set -euo pipefail
+unset COLUMNS
 : "${GPULINK_BIN:?folder of the built programs}" "${GPULINK_SOURCE:?source folder}"
 PATH=$GPULINK_BIN:$PATH
 models=$GPULINK_SOURCE/models

@@ -128,6 +128,11 @@ expect 2 "did you mean 'all_reduce'" import x --db x.db --collective allreduce
 expect 2 '--nodes' import x --db x.db --nodes 0
 expect 0 '' import --help
 grep -q -- '--keep-host' out || complain 'help without options'
+expect 2 "did you mean 'net-ib'? allowed: nvlink, pcie-p2p, shm" import x --db x.db -t ib
+expect 2 "did you mean 'import'" help imprt
+expect 0 '' help import
+grep -q -- '--keep-host' out || complain 'help VERB is not the help of the verb'
+expect 0 '' help
 expect 0 '' --help
 expect 0 '' --version
 grep -q 'SQLite .*NCCL: .*MPI: ' <(tr '\n' ' ' <out) || complain 'version without build information'

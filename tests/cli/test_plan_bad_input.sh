@@ -95,6 +95,35 @@ db=$(find "$GPULINK_BUILD/data/calibrations" -name '*.db' | sort | head -n 1)
 head -c 5000 "$db" >truncated.db
 expect 3 'truncated\.db' plan good.yaml truncated.db
 
+# Files of another kind, and names of parts.
+expect 3 "h100-16-ndr\.yaml: is a cluster description, and a model description is expected" \
+    plan "$GPULINK_SOURCE/data/clusters/$cluster.yaml" "$cluster"
+expect 3 'good\.yaml: is a model description, and a cluster is expected here: are the two swapped' \
+    plan "$GPULINK_SOURCE/data/clusters/$cluster.yaml" good.yaml
+expect 3 'is a calibration database, and a model description is expected' plan "$db"
+expect 3 'all_reduce\.txt: is output of nccl-tests: import it first: gpulink-calibrate import' \
+    plan good.yaml "$GPULINK_SOURCE/tests/fixtures/nccl/check_all_reduce.txt"
+expect 3 'is output of nccl-tests' plan good.yaml "$GPULINK_SOURCE/tests/fixtures/nccl/json_all_reduce.json"
+config=$GPULINK_SOURCE/tests/fixtures/huggingface/llama-3-8b.json
+expect 3 'is a Hugging Face configuration: .*huggingface: llama-3-8b\.json, sequence' plan "$config"
+expect 3 'is a Hugging Face configuration' gpulink-plan check "$config"
+expect 3 "'ethernet-100' is a link of the catalogue, not a cluster" plan good.yaml ethernet-100
+expect 3 "'h200-sxm' is a GPU of the catalogue, not a cluster.*cluster\.gpu" plan good.yaml h200-sxm
+printf '{"model_type": "llama"' >broken.json
+expect 3 'broken\.json:2:1: not valid JSON: ' plan broken.json
+cp good.yaml llama-one.yaml
+cp good.yaml llama-two.yaml
+expect 3 "llama: no such file; did you mean 'llama-one.yaml' or 'llama-two.yaml'\?" plan ./llama
+expect 3 "no such file; did you mean 'good.yaml'\?" plan god.yaml
+expect 3 "no such cluster: './good.yml'; did you mean 'good.yaml'\?" plan good.yaml ./good.yml
+printf 'model: {huggingface: lama.json, sequence: 10}\n' >hf.yaml
+cp "$config" llama.json
+expect 3 "no such file: lama\.json; did you mean 'llama\.json'" plan hf.yaml
+description='cluster: {nodes: 1, gpus_per_node: 8, gpu: a100, intra_node: {link: hdr}}'
+printf '%s\n' "$description" >parts.yaml
+expect 3 "no GPU 'a100'; did you mean 'a100-sxm-40gb', 'a100-sxm-80gb' or 'a100-pcie-80gb'" plan good.yaml parts.yaml
+expect 3 "no link 'hdr'; did you mean 'ib-hdr'\?" plan good.yaml parts.yaml
+
 # The command line.
 expect 2 "unknown option|did you mean" gpulink-plan good.yaml --cluster "$cluster" --fromat json
 expect 2 "did you mean.*--format|--format" gpulink-plan good.yaml --cluster "$cluster" --fromat json
@@ -105,13 +134,18 @@ expect 2 "'xml' is not known" gpulink-plan good.yaml --cluster "$cluster" --form
 expect 2 'cluster is missing' gpulink-plan good.yaml
 expect 2 'example: gpulink-plan plan good.yaml --cluster' gpulink-plan good.yaml
 expect 2 'bundled: .*hgx-h100-16-ndr' gpulink-plan good.yaml
-expect 2 "neither a command nor a file: did you mean 'plan'" gpulink-plan plam good.yaml
+expect 2 "neither a command nor a file; did you mean 'plan'" gpulink-plan plam good.yaml
 expect 2 'model description' gpulink-plan
 expect 2 'key=value' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp
 expect 2 'empty value' gpulink-plan good.yaml --cluster "$cluster" --sweep parallel.tp=1,,2
 expect 2 'set twice' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp=1 --sweep parallel.tp=1,2
 expect 2 'more than 10000 scenarios' gpulink-plan good.yaml --cluster "$cluster" \
     --sweep "batch.micro=$(seq -s, 1 101)" --sweep "batch.global=$(seq -s, 1 101)"
+expect 3 '^gpulink-plan: --sweep parallel\.tpp=1: parallel\.tpp: unknown field' \
+    gpulink-plan good.yaml --cluster "$cluster" --sweep parallel.tpp=1,2
+expect 3 'is a calibration database: --sweep cluster\.nodes needs' \
+    gpulink-plan good.yaml --cluster "$db" --sweep cluster.nodes=1,2
+expect 2 "'explian' is neither a command nor a file; did you mean 'explain'" gpulink-plan help explian
 expect 2 'stage' gpulink-plan good.yaml --cluster "$cluster" --stage 7
 expect 2 'headroom' gpulink-plan good.yaml --cluster "$cluster" --headroom 0.5
 expect 3 'parallel\.tpp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tpp=4

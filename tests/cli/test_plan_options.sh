@@ -20,6 +20,8 @@ expect 0 'Llama 1\.1B' gpulink-plan "$model" --cluster "$GPULINK_SOURCE/data/clu
 expect 0 '^gpulink-plan [0-9]+\.[0-9]+\.[0-9]+' gpulink-plan --version
 expect 0 'GSL' gpulink-plan --version
 expect 0 'explain' gpulink-plan --help
+expect 0 'Usage: gpulink-plan COMMAND' gpulink-plan help
+expect 0 'gpulink-plan explain MODEL' gpulink-plan help explain
 for verb in plan explain schema check; do
     expect 0 "gpulink-plan $verb" gpulink-plan "$verb" --help
 done
@@ -37,7 +39,26 @@ done
 gpulink-plan "$model" --cluster "$cluster" >page
 expect 1 '' grep -nE '^.{101,}' page
 expect 1 '' grep -n $'\033' page
+COLUMNS=90 gpulink-plan "$model" --cluster "$cluster" >page
+expect 1 '' grep -nE '^.{91,}' page
+expect 0 '^               [a-z0-9]' cat page
+COLUMNS=140 gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster" >page
+expect 0 '^.{101,}' cat page
+# A terminal says its width itself.
+if command -v script >/dev/null; then
+    script -qec "stty cols 92; gpulink-plan '$model' --cluster $cluster --color never" /dev/null |
+        tr -d '\r' >page
+    expect 1 '' grep -nE '^.{93,}' page
+fi
 expect 0 $'\033' gpulink-plan "$model" --cluster "$cluster" --color always
+
+# A tier that no link makes fast enough: what stalls compute, and the switches.
+expect 0 '^               tp stalls compute for [0-9.]+ s: lower parallel\.tp, or let it hide \(overlap\.tp: true\)$' \
+    gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster"
+gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster" --set overlap.tp=true >page
+expect 1 '' grep 'let it hide (overlap.tp' page
+gpulink-plan "$model" --cluster "$cluster" >page
+expect 1 '' grep 'stalls compute' page
 
 # Settings and sweeps.
 expect 0 'dp 4' gpulink-plan "$model" --cluster "$cluster" --set parallel.dp=4 --set batch.global=32
@@ -85,9 +106,27 @@ expect 0 'traffic\.1' gpulink-plan explain "$model" --cluster "$cluster"
 expect 0 'size_bytes' gpulink-plan explain "$model" --cluster "$cluster" 1
 expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" step.time_s
 gpulink-plan explain "$model" --cluster "$cluster" >lines.txt
-for name in $(grep -oE '(traffic\.[0-9]+|(step|memory|required_bandwidth)\.[a-z_0-9]+)' lines.txt); do
+for name in $(grep -oE '(traffic\.[0-9]+|(step|memory|required_bandwidth|compute)\.[a-z_0-9]+)' lines.txt); do
     expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" "$name"
 done
+
+expect 0 'GEMM efficiency of [0-9]+ %' gpulink-plan explain "$model" --cluster "$cluster" compute.2
+
+# One log that does not tell its transport stops nothing; several known ones do.
+logs=$GPULINK_SOURCE/tests/fixtures/nccl
+gpulink-calibrate import -q "$logs/nvl_all_reduce_g2.txt" --db lab.db --transport nvlink
+gpulink-calibrate import -q "$logs/check_all_reduce.txt" --db lab.db
+expect 0 'inside a node of an unknown transport: [0-9]+, left out beside those over nvlink' \
+    gpulink-plan "$model" --cluster lab.db
+gpulink-calibrate import -q "$logs/check_all_reduce.txt" --db two.db --transport shm
+gpulink-calibrate import -q "$logs/nvl_all_reduce_g2.txt" --db two.db --transport nvlink
+expect 3 'several transports inside a node \(nvlink, shm\)' gpulink-plan "$model" --cluster two.db
+
+# Costs are not planned yet, and it is said.
+sed 's/^prices:.*//' "$GPULINK_SOURCE/data/clusters/$cluster.yaml" >priced.yaml
+printf 'prices: nonsense\n' >>priced.yaml
+expect 0 "there is no price list 'nonsense'" gpulink-plan "$model" --cluster priced.yaml
+expect 0 'not used yet: no cost is planned' gpulink-plan "$model" --cluster priced.yaml
 
 # check and schema.
 expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/models/*.yaml "$GPULINK_SOURCE"/data/clusters/*.yaml

@@ -3,6 +3,7 @@
 # Golden tests: run.sh [--update] [NAME …]. NAME.cmd holds a command line, NAME.out what it printed
 # when somebody last looked at it and found it right. Fails with a diff; --update renews.
 set -euo pipefail
+unset COLUMNS
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 : "${GPULINK_SOURCE:=$(cd "$here/../.." && pwd)}" "${GPULINK_BIN:=$GPULINK_SOURCE/build/dev/bin}"
 export PATH=$GPULINK_BIN:$PATH GPULINK_DATA='' NO_COLOR=1 LC_ALL=C.UTF-8

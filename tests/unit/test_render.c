@@ -151,6 +151,18 @@ static void narrow_text_wraps_headings_then_texts(void **state)
         "  of text\n");
 }
 
+static void words_stay_whole_on_a_page_with_room_for_them(void **state)
+{
+    static const char *const word = "extrapolated-in-size";
+    sample *s = *state;
+    add_traffic(s->scenarios[0].tables[0], "pp", "all-to-all of extrapolated-in-size tokens", 1, 1);
+    for (int width = 70; width <= 120; width += 10)
+        assert_non_null(
+            strstr(render(s, GL_FORMAT_TABLE, (gl_render_options){.width = width}), word));
+    /* Where nothing else helps, they are broken. */
+    assert_null(strstr(render(s, GL_FORMAT_TABLE, (gl_render_options){.width = 40}), word));
+}
+
 /* The columns of the widest line. */
 static size_t page_width(const char *text)
 {
@@ -450,6 +462,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         RENDERING(text_is_aligned),
+        RENDERING(words_stay_whole_on_a_page_with_room_for_them),
         RENDERING(narrow_text_wraps_headings_then_texts),
         RENDERING(long_texts_stay_on_the_page),
         RENDERING(colour_is_only_emphasis),

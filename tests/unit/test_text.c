@@ -151,12 +151,35 @@ static void wrapping_breaks_at_blanks(void **state)
     assert_int_equal(gl_longest_word("required bus bandwidth"), 9);
 }
 
+static void hanging_lines_keep_their_indentation(void **state)
+{
+    (void)state;
+    gl_output *out = gl_output_memory();
+    gl_put_hanging(out,
+                   "no label, and so wrapped to the very left\n\n"
+                   "Memory   one two three four five six\n"
+                   "         seven eight nine ten eleven twelve\n"
+                   "  = a + b + c + d + e + f + g + h + i + j\n",
+                   30);
+    assert_string_equal(gl_output_text(out), "no label, and so wrapped to\n"
+                                             "the very left\n"
+                                             "\n"
+                                             "Memory   one two three four\n"
+                                             "         five six\n"
+                                             "         seven eight nine ten\n"
+                                             "         eleven twelve\n"
+                                             "  = a + b + c + d + e + f + g\n"
+                                             "    + h + i + j\n");
+    gl_output_discard(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nearest_finds_slips),
         cmocka_unit_test(nearest_refuses_what_is_far),
         cmocka_unit_test(guesses_prefer_what_holds_the_word),
+        cmocka_unit_test(hanging_lines_keep_their_indentation),
         cmocka_unit_test(prefixes_and_suffixes),
         cmocka_unit_test(printable_replaces_and_cuts),
         cmocka_unit_test(utf8_decodes_and_refuses),

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/program.h"
+
+#include "common/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { COMMANDS_MAX = 32, GUESS_BYTES = 160 };
+
+int gl_program_fail(const char *program, const char *verb, const gl_error *err)
+{
+    char text[2048];
+    /* A reader that closed the pipe has seen enough, and there is nothing to tell. */
+    if (err->message[0] != '\0')
+        fprintf(stderr, "%s: %s\n", program, gl_error_text(err, text, sizeof text));
+    if (err->status == GL_ERROR_USAGE)
+        fprintf(stderr, "Try '%s%s%s --help'.\n", program, verb != NULL ? " " : "",
+                verb != NULL ? verb : "");
+    return (int)err->status;
+}
+
+static int close_output(const gl_program *program, gl_output *out)
+{
+    gl_error err;
+    return gl_output_close(out, &err) ? GL_OK : gl_program_fail(program->name, NULL, &err);
+}
+
+int gl_program_command_help(const gl_program *program, const gl_command *command)
+{
+    gl_error err;
+    gl_output *out = NULL;
+    if (!gl_output_open(NULL, &out, &err))
+        return gl_program_fail(program->name, NULL, &err);
+    gl_options_help(program->name, command, out);
+    return close_output(program, out);
+}
+
+/* Of the program itself: its help, or its version. */
+static int print_program(const gl_program *program, bool version)
+{
+    gl_error err;
+    gl_output *out = NULL;
+    if (!gl_output_open(NULL, &out, &err))
+        return gl_program_fail(program->name, NULL, &err);
+    if (version)
+        program->print_version(out);
+    else
+        gl_program_help(program->name, program->purpose, program->commands, program->command_count,
+                        out);
+    return close_output(program, out);
+}
+
+static const gl_command *find_command(const gl_program *program, const char *name)
+{
+    for (size_t i = 0; i < program->command_count; i++)
+        if (strcmp(program->commands[i]->name, name) == 0)
+            return program->commands[i];
+    return NULL;
+}
+
+int gl_program_unknown(const gl_program *program, const char *word)
+{
+    const char *names[COMMANDS_MAX];
+    char shown[64], guess[GUESS_BYTES];
+    size_t count = 0;
+    gl_error err;
+    for (; count < program->command_count && count < COMMANDS_MAX; count++)
+        names[count] = program->commands[count]->name;
+    gl_guess(word, names, count, guess, sizeof guess);
+    gl_fail(&err, GL_ERROR_USAGE, "'%s' is %s%s", gl_printable(word, shown, sizeof shown),
+            program->run_other != NULL ? "neither a command nor a file" : "no command", guess);
+    return gl_program_fail(program->name, NULL, &err);
+}
+
+static int run_help(const gl_program *program, const char *verb)
+{
+    const gl_command *command = verb != NULL ? find_command(program, verb) : NULL;
+    if (verb == NULL)
+        return print_program(program, false);
+    return command != NULL ? gl_program_command_help(program, command)
+                           : gl_program_unknown(program, verb);
+}
+
+int gl_program_run(const gl_program *program, int argc, char **argv)
+{
+    gl_error err;
+    if (argc < 2) {
+        gl_fail(&err, GL_ERROR_USAGE, "%s", program->wanted);
+        return gl_program_fail(program->name, NULL, &err);
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0)
+        return print_program(program, true);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_program(program, false);
+    if (strcmp(word, "help") == 0)
+        return run_help(program, argc > 2 ? argv[2] : NULL);
+    const gl_command *command = find_command(program, word);
+    if (command != NULL)
+        return command->run(argc - 1, argv + 1);
+    return program->run_other != NULL ? program->run_other(argc, argv)
+                                      : gl_program_unknown(program, word);
+}
