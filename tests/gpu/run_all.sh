@@ -85,7 +85,7 @@ do_resume() {
     printf '==> resume\n'
     "${command[@]}" >"$out/resume-killed.log" 2>&1 &
     local pid=$!
-    sleep 9
+    sleep 12
     kill -9 "$pid"
     wait "$pid" 2>/dev/null
     "$calibrate" show "$out/resume.db" >"$out/resume-killed-show.txt" 2>&1 || failures=$((failures + 1))
