@@ -65,7 +65,7 @@ have_mpi() {
 # Two processes, a GPU each: NCCL between processes.
 do_mpi() {
     have_mpi || { echo '==> mpi: SKIPPED, no mpirun or built without MPI'; return; }
-    step mpi-probe 60 mpirun -n 2 "$probe" nccl all bf16,fp32 8 67108864 8 20
+    step mpi-probe 60 mpirun --bind-to none -n 2 "$probe" nccl all bf16,fp32 8 67108864 8 20
     grep -E '^# from|wrong elements' "$out/mpi-probe.log" | head -n 4 | sed 's/^/    /'
 }
 
@@ -74,7 +74,7 @@ do_nodes() {
     have_mpi || { echo '==> nodes: SKIPPED, no mpirun or built without MPI'; return; }
     # shellcheck disable=SC2016 # expanded by the inner shell
     local as_node='NCCL_HOSTID=node${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}} exec "$@"'
-    step nodes 70 mpirun -n 2 bash -c "$as_node" - "$calibrate" run --db "$out/nodes.db" \
+    step nodes 70 mpirun --bind-to none -n 2 bash -c "$as_node" - "$calibrate" run --db "$out/nodes.db" \
         --label "two nodes by NCCL_HOSTID" --max 16MiB --budget 30s --overlap -v
     "$calibrate" show "$out/nodes.db" --table curves --format csv 2>&1 | cut -d, -f4-11 | sed 's/^/    /' | head -n 12
 }
@@ -85,7 +85,7 @@ do_resume() {
     printf '==> resume\n'
     "${command[@]}" >"$out/resume-killed.log" 2>&1 &
     local pid=$!
-    sleep 9
+    sleep 12
     kill -9 "$pid"
     wait "$pid" 2>/dev/null
     "$calibrate" show "$out/resume.db" >"$out/resume-killed-show.txt" 2>&1 || failures=$((failures + 1))

@@ -219,7 +219,7 @@ static void (*find_reset(void))(void)
     return reset;
 }
 
-static void look_for_nvlink(gl_nccl *self)
+static void look_around(gl_nccl *self)
 {
     gl_nvml_facts facts;
     read_nvml(self, &facts);
@@ -227,6 +227,10 @@ static void look_for_nvlink(gl_nccl *self)
     if (!gl_capture_works(self->capture))
         gl_gpu_warn(self, "NCCL_DEBUG or NCCL_DEBUG_SUBSYS is set: NCCL's output is not read, so "
                           "the transport stays unknown");
+    if (gl_machine_cores() == 1)
+        gl_gpu_warn(self, "this process is bound to one core, which NCCL's threads must share: "
+                          "slow wherever the host moves data (mpirun --bind-to none, srun "
+                          "--cpus-per-task)");
 }
 
 static bool start(gl_nccl *self, gl_error *err)
@@ -241,7 +245,7 @@ static bool start(gl_nccl *self, gl_error *err)
         !gl_gpu_all_agree(self, make_streams(self, err), "preparing the GPUs", err) ||
         !gl_gpu_form_world(self, err))
         return false;
-    look_for_nvlink(self);
+    look_around(self);
     return true;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "calibrate/measure/nccl/machine.h"
 
 #include <ctype.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,4 +75,10 @@ void gl_machine_texts(gl_arena *arena, const gl_machine_text **texts, size_t *co
             found[(*count)++] = (gl_machine_text){commands[i], text};
     }
     *texts = found;
+}
+
+int gl_machine_cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }

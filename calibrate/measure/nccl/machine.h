@@ -11,4 +11,7 @@ void gl_machine_texts(gl_arena *arena, const gl_machine_text **texts, size_t *co
 /* Takes out terminal colours, and identifiers of a device (UUIDs become zeros), in place. */
 void gl_machine_clean(char *text);
 
+/* Cores that this process may run on; 0 unknown. */
+int gl_machine_cores(void);
+
 #endif
