@@ -20,7 +20,7 @@
 #define MEASURING_SHARE                                                                            \
     6.0 /* a point measures at least this many times what storing it takes …                     \
          */
-#define LEAST_MAX_S      0.1  /* … but not longer than this */
+#define LEAST_MAX_S      1.0  /* … but not longer than this */
 #define SHORTEST_S       1e-9 /* no clock here tells shorter times */
 #define CALLS_OF_A_POINT 5.0  /* warm-up, three iterations, one to check */
 

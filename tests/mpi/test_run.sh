@@ -9,7 +9,7 @@ equal() {
 
 for ranks in 2 3 4; do
     db=n$ranks.db
-    expect 0 'run 1 complete' "$ranks" --db $db --budget 4s --max 256KiB --label "host $ranks"
+    expect 0 'run 1 complete' "$ranks" --db $db --budget $((2 * ranks))s --max 256KiB --label "host $ranks"
     check "$db is sound" sound $db
     check 'complete' equal $db 'SELECT state || backend || host FROM run' completempi
     groups=$([ "$ranks" = 2 ] && echo 2 || echo "2,$ranks")
