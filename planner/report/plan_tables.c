@@ -532,7 +532,7 @@ static gl_table *compute_table(const context *c)
       gl_real((step->time_p90_s - step->time_p10_s) / 2 / step->time_s))                           \
     X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p10_s))             \
     X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p90_s))             \
-    X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_ALL, gl_real(gl_plan_exposed_frac(c->plan)))  \
+    X("exposed_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(gl_plan_exposed_frac(c->plan)))  \
     X("communication_cost_frac", "Costs", GL_FRACTION, GL_FOR_ALL,                                 \
       gl_real(c->plan->step.communication_cost_frac))                                              \
     X("mfu", "MFU", GL_FRACTION, GL_FOR_ALL, gl_real(step->mfu_frac))                              \
