@@ -548,10 +548,11 @@ static gl_table *compute_table(const context *c)
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(step->evidence)))
 
 /* One word, so that no row takes two lines. */
+static const char UNUSED[] = "unused";
+
 static gl_cell short_verdict(const gl_bandwidth_need *need)
 {
-    return gl_text(need->verdict == GL_VERDICT_NOT_USED ? "unused"
-                                                        : gl_verdict_name(need->verdict));
+    return gl_text(need->verdict == GL_VERDICT_NOT_USED ? UNUSED : gl_verdict_name(need->verdict));
 }
 
 static const gl_column summary_columns[] = {SUMMARY(AS_COLUMN)};
@@ -802,9 +803,11 @@ static const char *constant_text(const char *name, const gl_cell *cell, gl_arena
     return NULL;
 }
 
-static bool is_verdict(const char *name)
+/* A tier that no row uses. */
+static bool is_unused(const char *name, const gl_cell *cell)
 {
-    return gl_ends_with(name, "_node_verdict");
+    bool verdict = strcmp(name, "in_node") == 0 || strcmp(name, "between") == 0;
+    return verdict && strcmp(cell->as.text, UNUSED) == 0;
 }
 
 /* People need not read in every row what does not differ. */
@@ -816,7 +819,7 @@ static void hide_constants(gl_table *table, gl_arena *arena)
     for (size_t i = 0; i < table->column_count; i++) {
         const gl_cell *cell = &table->cells[i];
         const char *text = constant_text(columns[i].name, cell, arena);
-        bool unused = is_verdict(columns[i].name) && strcmp(cell->as.text, "not used") == 0;
+        bool unused = is_unused(columns[i].name, cell);
         if ((text == NULL && !unused) || !is_constant(table, i))
             continue;
         columns[i].audience = GL_FOR_MACHINES;
