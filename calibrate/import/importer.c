@@ -215,13 +215,15 @@ static bool import_rates(import *in, gl_import_result *result)
     if (!gl_rates_csv_parse(in->reader, in->path, in->arena, run, in->err))
         return in->reader->failed ? refuse_read_error(in) : false;
     const gl_import_options *o = in->options;
-    run->run = (gl_run){.recorded_at = o->recorded_at,
-                        .tool = "gpulink-calibrate",
-                        .gpu = gl_evaluate_name(in->arena, o->gpu),
-                        .source = gl_evaluate_name(in->arena, gl_evaluate_source(in->path)),
-                        .label = gl_evaluate_name(in->arena, o->label),
-                        .parameters = "imported rates",
-                        .state = GL_RUN_COMPLETE};
+    /* A file of curves says which run it was; the others only hold figures. */
+    run->run.recorded_at = o->recorded_at;
+    run->run.tool = "gpulink-calibrate";
+    run->run.source = gl_evaluate_name(in->arena, gl_evaluate_source(in->path));
+    run->run.label = gl_evaluate_name(in->arena, o->label);
+    run->run.parameters = run->curve_count > 0 ? "imported curves" : "imported rates";
+    run->run.state = GL_RUN_COMPLETE;
+    if (o->gpu != NULL)
+        run->run.gpu = gl_evaluate_name(in->arena, o->gpu);
     const char **texts[] = {
         &run->run.started_at,   &run->run.tool_version, &run->run.backend,
         &run->run.host,         &run->run.gpu,          &run->run.driver_version,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMNS_MAX = 9, ROWS_MAX = 100000 };
+enum { COLUMNS_MAX = 26, ROWS_MAX = 100000, HEADER_BYTES = 400 };
 
 static const char *const compute_columns[] = {"kind", "dtype",  "m",         "n",
                                               "k",    "time_s", "time_p95_s"};
@@ -16,6 +16,35 @@ static const char *const overlap_columns[] = {
     "transport", "collective", "size_bytes",      "gemm_m",
     "gemm_n",    "gemm_k",     "compute_alone_s", "communication_alone_s",
     "together_s"};
+
+/* A sample a row; the rows of a curve stand together. The first six say which run it was. */
+static const char *const curve_columns[] = {"started_at",
+                                            "gpu",
+                                            "driver_version",
+                                            "cuda_version",
+                                            "nccl_version",
+                                            "backend",
+                                            "collective",
+                                            "dtype",
+                                            "redop",
+                                            "ranks",
+                                            "nodes",
+                                            "ranks_per_node",
+                                            "concurrent_groups",
+                                            "transport",
+                                            "nics",
+                                            "algorithm",
+                                            "protocol",
+                                            "in_place",
+                                            "root",
+                                            "size_bytes",
+                                            "iterations",
+                                            "time_median_s",
+                                            "time_p05_s",
+                                            "time_p95_s",
+                                            "time_min_s",
+                                            "wrong"};
+enum { RUN_COLUMNS = 6, SIZE_COLUMN = 19 };
 
 typedef struct form {
     const char *const *columns;
@@ -25,8 +54,9 @@ typedef struct form {
 static const form forms[] = {
     {compute_columns, sizeof compute_columns / sizeof *compute_columns},
     {overlap_columns, sizeof overlap_columns / sizeof *overlap_columns},
+    {curve_columns, sizeof curve_columns / sizeof *curve_columns},
 };
-enum { COMPUTE, OVERLAP, FORM_COUNT };
+enum { COMPUTE, OVERLAP, CURVES, FORM_COUNT };
 
 /* One row being read: the first bad field sets the error. */
 typedef struct csv_row {
@@ -39,7 +69,7 @@ typedef struct csv_row {
 
 static bool is_header(const char *text, size_t length, const form *f)
 {
-    char wanted[200] = "";
+    char wanted[HEADER_BYTES] = "";
     for (size_t i = 0; i < f->count; i++)
         snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s%s", i > 0 ? "," : "",
                  f->columns[i]);
@@ -160,6 +190,113 @@ static gl_overlap_rate overlap_rate(csv_row *row)
     return rate;
 }
 
+/* ---- Curves ------------------------------------------------------------------------------ */
+
+static int count_of(csv_row *row, size_t column, int64_t minimum)
+{
+    int64_t value = integer_of(row, column, minimum);
+    if (row->ok && value > 10000000)
+        refuse(row, column, "more than 10000000");
+    return row->ok ? (int)value : 1;
+}
+
+static double seconds_or_none(csv_row *row, size_t column)
+{
+    return time_of(row, column, true);
+}
+
+static gl_sample sample_of(csv_row *row)
+{
+    gl_sample sample = {.size_bytes = (double)integer_of(row, SIZE_COLUMN, 1),
+                        .iterations = count_of(row, 20, 0),
+                        .time_median_s = time_of(row, 21, false),
+                        .time_p05_s = seconds_or_none(row, 22),
+                        .time_p95_s = seconds_or_none(row, 23),
+                        .time_min_s = seconds_or_none(row, 24),
+                        .wrong = NAN};
+    if (row->fields[25][0] != '\0' &&
+        (!gl_parse_quantity(row->fields[25], GL_NUMBER, &sample.wrong, NULL) || sample.wrong < 0))
+        refuse(row, 25, "no number of wrong elements");
+    return sample;
+}
+
+static gl_curve curve_of(csv_row *row, gl_arena *arena)
+{
+    gl_curve curve = {.redop = gl_evaluate_name(arena, row->fields[8]),
+                      .algorithm = gl_evaluate_name(arena, row->fields[15]),
+                      .protocol = gl_evaluate_name(arena, row->fields[16])};
+    if (!gl_collective_parse(row->fields[6], &curve.collective))
+        refuse(row, 6, "no collective, such as all_reduce");
+    if (!gl_dtype_parse(row->fields[7], &curve.dtype))
+        refuse(row, 7, "no data type, such as bf16");
+    curve.placement = (gl_placement){count_of(row, 9, 1), count_of(row, 10, 1),
+                                     count_of(row, 11, 1), count_of(row, 12, 1)};
+    if (!gl_transport_parse(row->fields[13], &curve.transport))
+        refuse(row, 13, "no transport, such as nvlink or net-ib");
+    curve.nics = count_of(row, 14, 0);
+    curve.in_place = strcmp(row->fields[17], "1") == 0;
+    if (!curve.in_place && strcmp(row->fields[17], "0") != 0)
+        refuse(row, 17, "neither 0 nor 1");
+    curve.root = strcmp(row->fields[18], "-1") == 0 ? -1 : count_of(row, 18, 0);
+    const gl_placement *p = &curve.placement;
+    if (row->ok && (p->nodes > p->ranks || p->ranks_per_node > p->ranks ||
+                    (int64_t)p->nodes * p->ranks_per_node < p->ranks))
+        refuse(row, 9, "no number of ranks that fits these nodes and ranks per node");
+    return curve;
+}
+
+static bool same_curve(const gl_curve *a, const gl_curve *b)
+{
+    return a->collective == b->collective && a->dtype == b->dtype && a->in_place == b->in_place &&
+           a->transport == b->transport && a->root == b->root && a->nics == b->nics &&
+           memcmp(&a->placement, &b->placement, sizeof a->placement) == 0 &&
+           strcmp(a->redop, b->redop) == 0 && strcmp(a->algorithm, b->algorithm) == 0 &&
+           strcmp(a->protocol, b->protocol) == 0;
+}
+
+/* What a run is: the same in all rows. */
+static void read_run(csv_row *row, gl_arena *arena, gl_import_run *run)
+{
+    const char **facts[RUN_COLUMNS] = {&run->run.started_at,     &run->run.gpu,
+                                       &run->run.driver_version, &run->run.cuda_version,
+                                       &run->run.nccl_version,   &run->run.backend};
+    for (size_t i = 0; i < RUN_COLUMNS; i++) {
+        if (*facts[i] == NULL)
+            *facts[i] = gl_evaluate_name(arena, row->fields[i]);
+        else if (strcmp(*facts[i], row->fields[i]) != 0)
+            refuse(row, i, "another run's: a file holds one run");
+    }
+}
+
+static void read_sample_row(csv_row *row, size_t *capacity, gl_arena *arena, gl_import_run *run)
+{
+    read_run(row, arena, run);
+    gl_curve curve = curve_of(row, arena);
+    gl_sample sample = sample_of(row);
+    gl_curve *last = run->curve_count > 0 ? &run->curves[run->curve_count - 1] : NULL;
+    if (last == NULL || !same_curve(last, &curve)) {
+        size_t needed = run->curve_count + 1;
+        run->curves = gl_arena_grow(arena, run->curves, capacity, needed, sizeof *run->curves);
+        last = &run->curves[run->curve_count++];
+        *last = curve;
+    }
+    size_t count = last->sample_count;
+    if (row->ok && count > 0 && sample.size_bytes <= last->samples[count - 1].size_bytes)
+        refuse(row, SIZE_COLUMN, "not larger than the size before it in this curve");
+    /* Arrays double: the room that a power of two of samples has. */
+    gl_sample *samples = (gl_sample *)(uintptr_t)last->samples;
+    if ((count & (count - 1)) == 0) {
+        samples = GL_ARENA_NEW(arena, gl_sample, count == 0 ? 1 : 2 * count);
+        if (count > 0)
+            memcpy(samples, last->samples, count * sizeof *samples);
+    }
+    samples[count] = sample;
+    last->samples = samples;
+    last->sample_count = count + 1;
+}
+
+/* ---- Files ------------------------------------------------------------------------------- */
+
 /* Reads one line into the run. */
 static bool read_row(csv_row *row, char *line, int kind, size_t *capacity, gl_arena *arena,
                      gl_import_run *run)
@@ -174,6 +311,8 @@ static bool read_row(csv_row *row, char *line, int kind, size_t *capacity, gl_ar
         run->compute = gl_arena_grow(arena, run->compute, capacity, run->compute_count + 1,
                                      sizeof *run->compute);
         run->compute[run->compute_count++] = compute_rate(row, arena);
+    } else if (kind == CURVES) {
+        read_sample_row(row, capacity, arena, run);
     } else {
         run->overlap = gl_arena_grow(arena, run->overlap, capacity, run->overlap_count + 1,
                                      sizeof *run->overlap);
@@ -185,7 +324,7 @@ static bool read_row(csv_row *row, char *line, int kind, size_t *capacity, gl_ar
 bool gl_rates_csv_parse(gl_line_reader *reader, const char *path, gl_arena *arena,
                         gl_import_run *run, gl_error *err)
 {
-    size_t length, capacity = 0;
+    size_t length, capacity = 0, rows = 0;
     char *line = gl_line_reader_next(reader, &length);
     int kind = line != NULL ? find_form(line, length) : FORM_COUNT;
     if (kind == FORM_COUNT)
@@ -196,12 +335,12 @@ bool gl_rates_csv_parse(gl_line_reader *reader, const char *path, gl_arena *aren
             line[--length] = '\0';
         if (length == 0)
             continue;
-        if (run->compute_count + run->overlap_count == ROWS_MAX)
+        if (++rows > ROWS_MAX)
             return gl_fail_at(err, GL_ERROR_INPUT, &row.mark, NULL, "more than %d rows", ROWS_MAX);
         if (!read_row(&row, line, kind, &capacity, arena, run))
             return false;
     }
-    if (run->compute_count + run->overlap_count == 0)
+    if (rows == 0)
         return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path, .line = 1, .column = 1},
                           NULL, "the file has a header and no rows");
     return true;

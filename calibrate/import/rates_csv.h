@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * CSV files of compute and overlap rates, recognised by their header row:
+ * CSV files of compute and overlap rates and of curves, recognised by their header row:
  *   kind,dtype,m,n,k,time_s,time_p95_s
  *   transport,collective,size_bytes,gemm_m,gemm_n,gemm_k,compute_alone_s,communication_alone_s,together_s
+ *   started_at,gpu,driver_version,cuda_version,nccl_version,backend,collective,dtype,redop,ranks,nodes,
+ *     ranks_per_node,concurrent_groups,transport,nics,algorithm,protocol,in_place,root,size_bytes,
+ *     iterations,time_median_s,time_p05_s,time_p95_s,time_min_s,wrong
  */
 #ifndef GL_CALIBRATE_RATES_CSV_H
 #define GL_CALIBRATE_RATES_CSV_H

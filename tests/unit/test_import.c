@@ -20,6 +20,11 @@ static const char compute_header[] = "kind,dtype,m,n,k,time_s,time_p95_s\n";
 static const char overlap_header[] = "transport,collective,size_bytes,gemm_m,gemm_n,gemm_k,"
                                      "compute_alone_s,communication_alone_s,together_s\n";
 
+static const char curve_header[] =
+    "started_at,gpu,driver_version,cuda_version,nccl_version,backend,collective,dtype,redop,ranks,"
+    "nodes,ranks_per_node,concurrent_groups,transport,nics,algorithm,protocol,in_place,root,"
+    "size_bytes,iterations,time_median_s,time_p05_s,time_p95_s,time_min_s,wrong\n";
+
 static void test_compute_rates(void **state)
 {
     (void)state;
@@ -60,11 +65,55 @@ static void test_overlap_rates(void **state)
     assert_close(result.runs[0].overlap[0].together_s, 19.55e-3, 0);
 }
 
+#define RUN_FACTS "2026-11-30T04:52:57Z,\"NVIDIA H200\",580.159,13.0,2.28.3,nccl,"
+#define CURVE_ROW(place, rest)                                                                     \
+    RUN_FACTS "all_reduce,bf16,sum,2,1,2,1,nvlink,0,ring,mixed," place ",-1," rest "\n"
+
+static void test_curves(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    const char *text = gl_arena_printf(arena, "%s%s", curve_header,
+                                       CURVE_ROW("0", "8,40,1.25e-05,1.2e-05,1.3e-05,1.1e-05,0.0")
+                                           CURVE_ROW("0", "16,40,1.26e-05,,,,")
+                                               CURVE_ROW("0", "64,40,1.3e-05,,,,2")
+                                                   CURVE_ROW("1", "8,40,1.2e-05,,,,"));
+    assert_true(import_text(text, "curves.csv", &nothing_said, &result, &err));
+    const gl_import_run *run = &result.runs[0];
+    assert_string_equal(run->run.gpu, "NVIDIA H200");
+    assert_string_equal(run->run.nccl_version, "2.28.3");
+    assert_string_equal(run->run.backend, "nccl");
+    assert_int_equal(run->curve_count, 2);
+    assert_int_equal(run->curves[0].sample_count, 3);
+    assert_int_equal(run->curves[0].transport, GL_TRANSPORT_NVLINK);
+    assert_false(run->curves[0].in_place);
+    assert_true(run->curves[1].in_place);
+    assert_close(run->curves[0].samples[0].time_p95_s, 1.3e-5, 0);
+    assert_true(isnan(run->curves[0].samples[1].time_p05_s));
+    assert_close(run->curves[0].samples[2].wrong, 2, 0);
+    assert_close(run->curves[0].samples[2].size_bytes, 64, 0);
+}
+
 static void test_bad_rates(void **state)
 {
     static const struct {
         const char *header, *row, *words;
     } cases[] = {
+        {curve_header, CURVE_ROW("2", "8,1,1e-5,,,,"), "neither 0 nor 1"},
+        {curve_header, CURVE_ROW("0", "8,1,,,,,"), "no time in seconds"},
+        {curve_header, CURVE_ROW("0", "8,1,1e-5,,,,-1"), "no number of wrong elements"},
+        {curve_header, CURVE_ROW("0", "16,1,1e-5,,,,") CURVE_ROW("0", "8,1,1e-5,,,,"),
+         "not larger than the size before it"},
+        {curve_header, RUN_FACTS "all_reduce,bf16,sum,2,4,2,1,nvlink,0,,,0,-1,8,1,1e-5,,,,\n",
+         "no number of ranks that fits"},
+        {curve_header,
+         RUN_FACTS "all_reduce,bf16,sum,99999999,1,2,1,nvlink,0,,,0,-1,8,1,1e-5,,,,\n",
+         "more than 10000000"},
+        {curve_header,
+         CURVE_ROW("0", "8,1,1e-5,,,,") "2025,x,,,,nccl,all_reduce,bf16,sum,2,1,2,1,nvlink,0,ring,"
+                                        "mixed,0,-1,16,1,1e-5,,,,\n",
+         "another run's"},
         {compute_header, "", "no rows"},
         {compute_header, "gemm,bf16,8192,8192,8192,1.5e-3\n", "6 fields where the header has 7"},
         {compute_header, "gemm,bf16,8192,8192,8192,1.5e-3,1,1\n", "8 fields"},
@@ -280,11 +329,17 @@ static void test_curve_stats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_compute_rates),   TEST(test_overlap_rates),
-        TEST(test_bad_rates),       TEST(test_files_that_are_none),
-        TEST(test_long_lines),      TEST(test_too_many_runs),
-        TEST(test_same_file_twice), TEST(test_all_fixtures_go_through_the_store),
-        TEST(test_merge),           TEST(test_curve_stats),
+        TEST(test_compute_rates),
+        TEST(test_overlap_rates),
+        TEST(test_curves),
+        TEST(test_bad_rates),
+        TEST(test_files_that_are_none),
+        TEST(test_long_lines),
+        TEST(test_too_many_runs),
+        TEST(test_same_file_twice),
+        TEST(test_all_fixtures_go_through_the_store),
+        TEST(test_merge),
+        TEST(test_curve_stats),
     };
     if (mkdtemp(folder) == NULL)
         return 1;
