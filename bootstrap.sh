@@ -29,6 +29,11 @@ mandoc|command -v mandoc
 binutils|command -v nm
 git|command -v git
 perl|command -v perl
+libopenmpi-dev|command -v mpicc
+openmpi-bin|command -v mpirun
+sqlite3|command -v sqlite3
+procps|command -v ps
+util-linux|command -v unshare
 '
 
 step() {

@@ -113,6 +113,20 @@ static void resolve(gl_output *out)
     out->path = real;
 }
 
+/* A report written over the database it was made from would destroy the measurements. */
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char start[sizeof magic];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool found = read(fd, start, sizeof start) == (ssize_t)sizeof start &&
+                 memcmp(start, magic, sizeof magic) == 0;
+    close(fd);
+    return found;
+}
+
 /* Finds the errors that can be known before anything was computed. */
 static bool check_target(gl_output *out, gl_error *err)
 {
@@ -133,6 +147,9 @@ static bool check_target(gl_output *out, gl_error *err)
         out->direct = true;
         return true;
     }
+    if (is_database(out->path))
+        return gl_fail(err, GL_ERROR_USAGE, "%s is a database, which no report replaces",
+                       out->name);
     out->mode = target.st_mode & 0777;
     resolve(out);
     return check_folder(out, err);

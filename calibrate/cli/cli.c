@@ -2,6 +2,7 @@
 #include "calibrate/cli/cli.h"
 
 #include "calibrate/cli/commands.h"
+#include "calibrate/measure/backend.h"
 #include "common/store/store.h"
 #include "common/text.h"
 #include "gpulink_version.h"
@@ -9,15 +10,19 @@
 #include <jansson.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
 
-static const gl_command *const commands[] = {&gl_calibrate_import, &gl_calibrate_show,
-                                             &gl_calibrate_merge};
+static const gl_command *const commands[] = {&gl_calibrate_run, &gl_calibrate_import,
+                                             &gl_calibrate_show, &gl_calibrate_merge};
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-static const char purpose[] = "keeps measured curves of GPU interconnects in a database that "
-                              "gpulink-plan reads";
+static const char purpose[] = "measures curves of GPU interconnects, or takes them from logs of "
+                              "nccl-tests, into a database that gpulink-plan reads";
 
 int gl_calibrate_report(const gl_command *command, const gl_error *err)
 {
@@ -63,9 +68,27 @@ static void print_version(const gl_command *command, gl_output *out)
     gl_output_printf(out,
                      "%s %s\n"
                      "SQLite %s, jansson %s, database schema %d\n"
-                     "NCCL: absent, MPI: absent (this build imports measurements, it makes none)\n",
+                     "%s\n%s\n",
                      GL_CALIBRATE_PROGRAM, GPULINK_VERSION, gl_store_sqlite_version(),
-                     JANSSON_VERSION, GL_STORE_VERSION);
+                     JANSSON_VERSION, GL_STORE_VERSION, gl_backend_nccl_version(),
+                     gl_backend_mpi_version());
+}
+
+void gl_calibrate_now(char *text, size_t size)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t seconds = epoch != NULL ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm utc;
+    if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        snprintf(text, size, "1970-01-01T00:00:00Z");
+}
+
+int gl_calibrate_width(void)
+{
+    struct winsize size;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
+        return size.ws_col;
+    return 0;
 }
 
 static int unknown_command(const char *name)
@@ -80,7 +103,7 @@ static int unknown_command(const char *name)
     if (near != NULL)
         gl_fail(&err, GL_ERROR_USAGE, "unknown command '%s'; did you mean '%s'?", shown, near);
     else
-        gl_fail(&err, GL_ERROR_USAGE, "unknown command '%s'; there are import, show and merge",
+        gl_fail(&err, GL_ERROR_USAGE, "unknown command '%s'; there are run, import, show and merge",
                 shown);
     return gl_calibrate_report(NULL, &err);
 }
@@ -89,7 +112,7 @@ int gl_calibrate_main(int argc, char **argv)
 {
     gl_error err;
     if (argc < 2) {
-        gl_fail(&err, GL_ERROR_USAGE, "a command is missing: import, show or merge");
+        gl_fail(&err, GL_ERROR_USAGE, "a command is missing: run, import, show or merge");
         return gl_calibrate_report(NULL, &err);
     }
     if (strcmp(argv[1], "help") == 0 && argc > 2) {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct options {
     const char *db, *label, *gpu, *transport, *collective, *algorithm, *protocol;
@@ -47,16 +46,6 @@ static const gl_option option_table[] = {
     {"verbose", 'v', GL_OPTION_FLAG, NULL, "Print a line for each curve.",
      offsetof(options, verbose), 0, 0, 0, NULL},
     {0}};
-
-/* The time of recording; SOURCE_DATE_EPOCH makes a build of the same logs the same database. */
-static void now(char *text, size_t size)
-{
-    const char *epoch = getenv("SOURCE_DATE_EPOCH");
-    time_t seconds = epoch != NULL ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
-    struct tm utc;
-    if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-        snprintf(text, size, "1970-01-01T00:00:00Z");
-}
 
 static bool find_name(const char *option, const char *text, const char *(*name_of)(int), int count,
                       int *found, gl_error *err)
@@ -103,6 +92,22 @@ static const char *protocol_name(int index)
     return names[index];
 }
 
+/* A name is one line that fits into a table. */
+static bool check_name(const char *option, const char *name, gl_error *err)
+{
+    enum { LENGTH_MAX = 200 };
+    if (name == NULL)
+        return true;
+    if (strlen(name) > LENGTH_MAX)
+        return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "a name of %zu bytes; at most %d",
+                          strlen(name), LENGTH_MAX);
+    char printable[LENGTH_MAX + 8];
+    if (strcmp(gl_printable(name, printable, sizeof printable), name) != 0)
+        return gl_fail_at(err, GL_ERROR_USAGE, NULL, option,
+                          "a name is one line of printable UTF-8, not \"%s\"", printable);
+    return true;
+}
+
 static bool resolve(const options *o, gl_import_options *said, gl_error *err)
 {
     int index = 0;
@@ -113,6 +118,8 @@ static bool resolve(const options *o, gl_import_options *said, gl_error *err)
                                 .keep_host = o->keep_host};
     if (o->db == NULL)
         return gl_fail(err, GL_ERROR_USAGE, "--db is missing: the database to write to");
+    if (!check_name("--label", o->label, err) || !check_name("--gpu", o->gpu, err))
+        return false;
     if (o->transport != NULL) {
         if (!find_name("--transport", o->transport, transport_name, GL_TRANSPORT_COUNT, &index,
                        err))
@@ -196,6 +203,18 @@ static void fail(work *w, const gl_error *err)
         w->status = status;
 }
 
+/* Runs that were left out of a file whose other runs are good. */
+static void report_refused(work *w, const gl_import_result *result)
+{
+    for (size_t i = 0; i < result->refused_count; i++) {
+        char text[1400];
+        fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
+                gl_error_text(&result->refused[i], text, sizeof text));
+        if (w->status == GL_OK)
+            w->status = (int)result->refused[i].status;
+    }
+}
+
 static bool store_result(work *w, const char *path, gl_import_result *result, gl_error *err)
 {
     size_t known;
@@ -211,8 +230,9 @@ static bool store_result(work *w, const char *path, gl_import_result *result, gl
     if (known > 0)
         fprintf(stderr, "%s: %zu of %zu runs were in the database already\n", path, known,
                 result->run_count);
-    for (size_t i = 0; i < result->run_count && known < result->run_count; i++)
-        say_run(path, &result->runs[i], w->options->verbose);
+    for (size_t i = 0; i < result->run_count; i++)
+        if (!result->runs[i].is_known)
+            say_run(path, &result->runs[i], w->options->verbose);
     return true;
 }
 
@@ -225,11 +245,7 @@ static bool import_one(work *w, const char *path)
     gl_arena *arena = gl_arena_create();
     bool ok = gl_import_file(path, w->said, arena, &result, &err);
     const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    for (size_t i = 0; i < result.refused_count; i++) {
-        char text[1400];
-        fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
-                gl_error_text(&result.refused[i], text, sizeof text));
-    }
+    report_refused(w, &result);
     if (!ok) {
         w->failed++;
         fail(w, &err);
@@ -270,7 +286,7 @@ static int run_import(int argc, char **argv)
     } else if (!resolve(&o, &said, &err)) {
         status = gl_calibrate_report(&gl_calibrate_import, &err);
     } else {
-        now(recorded_at, sizeof recorded_at);
+        gl_calibrate_now(recorded_at, sizeof recorded_at);
         said.recorded_at = recorded_at;
         status = import_files(&o, &said, &files);
     }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/curve_stats.h"
+#include "calibrate/cli/curve_table.h"
+#include "calibrate/measure/write_lock.h"
 #include "common/render.h"
 #include "common/store/store.h"
 
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 typedef enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_choice;
@@ -40,9 +41,10 @@ static const gl_option option_table[] = {
 
 /* ---- tables ---- */
 
-static const char *state_name(gl_run_state state)
+/* A run that says it goes on, in a file that nobody measures into, was cut off. */
+static const char *state_name(gl_run_state state, bool measured_now)
 {
-    return state == GL_RUN_RUNNING    ? "running"
+    return state == GL_RUN_RUNNING    ? measured_now ? "running" : "interrupted"
            : state == GL_RUN_COMPLETE ? "complete"
                                       : "interrupted";
 }
@@ -72,89 +74,25 @@ static const gl_column run_columns[] = {
     {.name = "warnings", .audience = GL_FOR_MACHINES},
 };
 
-static gl_table *run_table(gl_arena *arena, const gl_catalog *catalog)
+static gl_table *run_table(gl_arena *arena, const gl_catalog *catalog, bool measured_now)
 {
     gl_table *table = gl_table_create(arena, "runs", "Runs", run_columns,
                                       sizeof run_columns / sizeof *run_columns);
     for (size_t i = 0; i < catalog->run_count; i++) {
         const gl_run *run = &catalog->runs[i];
         const char *texts[] = {
-            run->label,        run->source,      state_name(run->state), run->started_at,
-            run->recorded_at,  run->tool,        run->tool_version,      run->backend,
-            run->host,         run->gpu,         run->driver_version,    run->cuda_version,
-            run->nccl_version, run->environment, run->parameters,        run->warnings};
+            run->label,        run->source,         state_name(run->state, measured_now),
+            run->started_at,   run->recorded_at,    run->tool,
+            run->tool_version, run->backend,        run->host,
+            run->gpu,          run->driver_version, run->cuda_version,
+            run->nccl_version, run->environment,    run->parameters,
+            run->warnings};
         gl_cell *cell = gl_table_add_row(table);
         *cell++ = gl_integer(run->id);
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             *cell++ = known_text(texts[k]);
     }
     return table;
-}
-
-static const gl_column curve_columns[] = {
-    {.name = "id", .heading = "curve"},
-    {.name = "run_id", .heading = "run"},
-    {.name = "collective"},
-    {.name = "dtype"},
-    {.name = "redop", .audience = GL_FOR_MACHINES},
-    {.name = "ranks"},
-    {.name = "nodes"},
-    {.name = "ranks_per_node", .audience = GL_FOR_MACHINES},
-    {.name = "concurrent_groups", .audience = GL_FOR_MACHINES},
-    {.name = "transport"},
-    {.name = "nics", .audience = GL_FOR_MACHINES},
-    {.name = "algorithm"},
-    {.name = "protocol", .audience = GL_FOR_MACHINES},
-    {.name = "in_place", .heading = "in place"},
-    {.name = "root", .audience = GL_FOR_MACHINES},
-    {.name = "points"},
-    {.name = "smallest_bytes", .heading = "from", .dimension = GL_BYTES},
-    {.name = "largest_bytes", .heading = "to", .dimension = GL_BYTES},
-    {.name = "latency_floor_s", .heading = "latency", .dimension = GL_SECONDS},
-    {.name = "plateau_busbw_bytes_per_s", .heading = "plateau busbw", .dimension = GL_BYTES_PER_S},
-    {.name = "peak_busbw_bytes_per_s", .dimension = GL_BYTES_PER_S, .audience = GL_FOR_MACHINES},
-    {.name = "half_bandwidth_size_bytes", .heading = "half at", .dimension = GL_BYTES},
-    {.name = "loo_median", .heading = "LOO", .dimension = GL_FRACTION},
-    {.name = "dips"},
-    {.name = "wrong"},
-};
-
-static void add_curve(gl_table *table, const gl_curve *curve)
-{
-    gl_curve_stats stats = gl_curve_stats_of(curve);
-    size_t count = curve->sample_count;
-    gl_cell *cell = gl_table_add_row(table);
-    *cell++ = gl_integer(curve->id);
-    *cell++ = gl_integer(curve->run_id);
-    *cell++ = gl_text(gl_collective_name(curve->collective));
-    *cell++ = gl_text(gl_dtype_name(curve->dtype));
-    *cell++ = known_text(curve->redop);
-    *cell++ = gl_integer(curve->placement.ranks);
-    *cell++ = gl_integer(curve->placement.nodes);
-    *cell++ = gl_integer(curve->placement.ranks_per_node);
-    *cell++ = gl_integer(curve->placement.concurrent_groups);
-    *cell++ = gl_text(gl_transport_name(curve->transport));
-    *cell++ = curve->nics > 0 ? gl_integer(curve->nics) : gl_text(NULL);
-    *cell++ = known_text(curve->algorithm);
-    *cell++ = known_text(curve->protocol);
-    *cell++ = gl_boolean(curve->in_place);
-    *cell++ = curve->root >= 0 ? gl_integer(curve->root) : gl_text(NULL);
-    *cell++ = gl_integer((int64_t)count);
-    *cell++ = gl_real(count > 0 ? curve->samples[0].size_bytes : (double)NAN);
-    *cell++ = gl_real(count > 0 ? curve->samples[count - 1].size_bytes : (double)NAN);
-    *cell++ = gl_real(stats.latency_floor_s);
-    *cell++ = gl_real(stats.plateau_busbw_bytes_per_s);
-    *cell++ = gl_real(stats.peak_busbw_bytes_per_s);
-    *cell++ = gl_real(stats.half_bandwidth_size_bytes);
-    *cell++ = gl_real(stats.loo_median);
-    *cell++ = gl_integer((int64_t)stats.dips);
-    *cell++ = gl_real(stats.wrong);
-}
-
-static gl_table *curve_table(gl_arena *arena)
-{
-    return gl_table_create(arena, "curves", "Curves", curve_columns,
-                           sizeof curve_columns / sizeof *curve_columns);
 }
 
 static const gl_column sample_columns[] = {
@@ -315,20 +253,20 @@ static void collect_warnings(gl_arena *arena, const gl_catalog *catalog, int64_t
     }
 }
 
-static bool show_all(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_scenario *scenario,
-                     gl_error *err)
+static bool show_all(gl_store *store, gl_arena *arena, gl_catalog *catalog, bool measured_now,
+                     gl_scenario *scenario, gl_error *err)
 {
     gl_topology *texts;
     size_t text_count;
-    gl_table *curves = curve_table(arena);
+    gl_table *curves = gl_curve_table(arena);
     for (size_t i = 0; i < catalog->curve_count; i++) {
         if (!gl_store_read_samples(store, arena, &catalog->curves[i], err))
             return false;
-        add_curve(curves, &catalog->curves[i]);
+        gl_curve_table_add(curves, &catalog->curves[i]);
     }
     if (!gl_store_read_topology(store, arena, &texts, &text_count, err))
         return false;
-    add_table(scenario, run_table(arena, catalog));
+    add_table(scenario, run_table(arena, catalog, measured_now));
     add_table(scenario, curves);
     add_table(scenario, compute_table(arena, catalog));
     add_table(scenario, overlap_table(arena, catalog));
@@ -355,9 +293,8 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
     gl_curve *curve = &catalog->curves[i];
     if (!gl_store_read_samples(store, arena, curve, err))
         return false;
-    gl_table *table = curve_table(arena);
-    table->record = true;
-    add_curve(table, curve);
+    gl_table *table = gl_curve_record(arena);
+    gl_curve_table_add(table, curve);
     add_table(scenario, table);
     add_table(scenario, sample_table(arena, curve));
     collect_warnings(arena, catalog, curve->run_id, scenario);
@@ -365,14 +302,6 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
 }
 
 /* ---- output ---- */
-
-static int terminal_width(void)
-{
-    struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
-        return size.ws_col;
-    return 0;
-}
 
 static bool wants_color(const options *o)
 {
@@ -387,7 +316,7 @@ static bool render(const gl_scenario *scenario, const options *o, gl_error *err)
 {
     const gl_report report = {.scenarios = (gl_scenario *)scenario, .scenario_count = 1};
     const char *csv_table = o->table != NULL ? o->table : o->curve > 0 ? "samples" : "curves";
-    const gl_render_options how = {.width = terminal_width(),
+    const gl_render_options how = {.width = gl_calibrate_width(),
                                    .color = wants_color(o),
                                    .csv_table = csv_table,
                                    .only_table = o->table};
@@ -407,11 +336,12 @@ static bool show(const char *path, const options *o, gl_arena *arena, gl_error *
     gl_catalog catalog;
     gl_table *tables[8];
     gl_scenario scenario = {.name = path, .tables = tables};
+    bool measured_now = gl_write_lock_held(path); /* before the file is opened: see there */
     if (!gl_store_open(path, &store, err))
         return false;
     bool ok = gl_store_read_catalog(store, arena, &catalog, err) &&
               (o->curve > 0 ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
-                            : show_all(store, arena, &catalog, &scenario, err));
+                            : show_all(store, arena, &catalog, measured_now, &scenario, err));
     gl_store_close(store);
     return ok && render(&scenario, o, err);
 }

@@ -8,11 +8,19 @@
 
 #define GL_CALIBRATE_PROGRAM "gpulink-calibrate"
 
-extern const gl_command gl_calibrate_import, gl_calibrate_show, gl_calibrate_merge;
+extern const gl_command gl_calibrate_run, gl_calibrate_import, gl_calibrate_show,
+    gl_calibrate_merge;
 
 /* Prints "gpulink-calibrate: …" to standard error, for a usage error with a hint at --help. Returns
  * the error's status. */
 int gl_calibrate_report(const gl_command *command, const gl_error *err);
+
+/* The time of recording, ISO 8601 UTC; SOURCE_DATE_EPOCH makes a build of the same logs the same
+ * database. */
+void gl_calibrate_now(char *text, size_t size);
+
+/* Columns of the terminal on standard output; 0 when it is none. */
+int gl_calibrate_width(void);
 
 /* Prints the help of a command to standard output. Returns the exit status. */
 int gl_calibrate_help(const gl_command *command);

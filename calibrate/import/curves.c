@@ -20,6 +20,14 @@ typedef struct grouping {
     size_t count, capacity, last;
 } grouping;
 
+/* A root that is no rank of the run: the row was mangled, or belongs to another table. */
+static bool check_root(gl_evaluation *e, const gl_parsed_row *row)
+{
+    return row->root < e->placement.ranks ||
+           gl_evaluation__refuse(e, row->line, "root %d, but there are %d ranks", row->root,
+                                 e->placement.ranks);
+}
+
 static bool same_curve(const gl_parsed_row *a, const gl_parsed_row *b)
 {
     return a->in_place == b->in_place && a->root == b->root && strcmp(a->type, b->type) == 0 &&
@@ -177,9 +185,7 @@ static void describe_curve(const gl_evaluation *e, const gl_parsed_row *row, gl_
     if (!gl_dtype_parse(row->type, &curve->dtype))
         curve->dtype = GL_DTYPE_NONE;
     curve->redop = reduces(e->collective) ? row->redop : "";
-    curve->root = has_root(e->collective) && row->root >= 0 && row->root < e->placement.ranks
-                      ? row->root
-                      : -1;
+    curve->root = has_root(e->collective) && row->root >= 0 ? row->root : -1;
     curve->placement = e->placement;
     curve->transport = e->transport;
     curve->nics = e->nics;
@@ -214,7 +220,7 @@ static bool check_said_choice(gl_evaluation *e, const char *option, const char *
 bool gl_evaluation__curves(gl_evaluation *e, gl_import_run *run)
 {
     grouping all = {0};
-    size_t repeated = 0;
+    size_t repeated = 0, absurd = 0;
     const gl_nccl_log *log = &e->parsed->log;
     if (!check_said_choice(e, "algorithm", e->options->algorithm,
                            gl_nccl_log_algorithm(log, e->collective)) ||
@@ -223,8 +229,11 @@ bool gl_evaluation__curves(gl_evaluation *e, gl_import_run *run)
         return false;
     for (size_t i = 0; i < e->parsed->row_count; i++) {
         double time = gl_evaluation__time(e, &e->parsed->rows[i]);
+        absurd += e->use[i] && (time < 1e-10 || time > 3e7);
         if (!e->use[i] || time < 1e-10 || time > 3e7)
             continue;
+        if (!check_root(e, &e->parsed->rows[i]))
+            return false;
         group *g = find_group(e, &all, &e->parsed->rows[i]);
         if (g == NULL)
             return gl_evaluation__refuse(e, e->parsed->rows[i].line,
@@ -236,6 +245,8 @@ bool gl_evaluation__curves(gl_evaluation *e, gl_import_run *run)
     }
     if (all.count == 0)
         return gl_evaluation__refuse(e, 0, "no row can be used");
+    if (absurd > 0)
+        gl_evaluation__warn(e, "%zu values left out: the time is absurd", absurd);
     run->curves = GL_ARENA_NEW(e->arena, gl_curve, all.count);
     run->curve_count = all.count;
     for (size_t i = 0; i < all.count; i++) {

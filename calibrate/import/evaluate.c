@@ -95,7 +95,8 @@ static bool row_agrees(const gl_parsed_row *row, double scale)
 
 static bool is_usable(const gl_parsed_row *row)
 {
-    return row->size_bytes >= 1 && row->size_bytes <= 9007199254740992.0 && row->time.value > 0 &&
+    return row->size_bytes >= 1 && row->size_bytes <= 9007199254740992.0 &&
+           row->size_bytes == floor(row->size_bytes) && row->time.value > 0 &&
            isfinite(row->time.value);
 }
 
@@ -116,6 +117,17 @@ static size_t count_agreeing(const gl_evaluation *e, double scale, size_t *usabl
             *odd = row;
     }
     return agreeing;
+}
+
+/* Sizes of zero are part of every table; other values without a size or a time are lost, and said.
+ */
+static void warn_unusable(gl_evaluation *e)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < e->parsed->row_count; i++)
+        count += e->parsed->rows[i].size_bytes != 0 && !is_usable(&e->parsed->rows[i]);
+    if (count > 0)
+        gl_evaluation__warn(e, "%zu values left out: size or time is no number above zero", count);
 }
 
 /* algbw is size / time by definition: rows where it is not are mangled, and a table full of them
@@ -145,6 +157,7 @@ static bool check_rows(gl_evaluation *e)
         e->use[i] = is_usable(row) && row_agrees(row, e->time_scale);
         dropped += is_usable(row) && !e->use[i];
     }
+    warn_unusable(e);
     if (dropped > 0)
         gl_evaluation__warn(e,
                             "%zu of %zu values left out: size / time is not algbw (line %d "
@@ -269,7 +282,7 @@ static const char *nccl_version(gl_evaluation *e)
     return log;
 }
 
-static const char *limited(gl_arena *arena, const char *text)
+const char *gl_evaluate_name(gl_arena *arena, const char *text)
 {
     char buffer[512];
     return gl_arena_strdup(arena, gl_printable(text != NULL ? text : "", buffer, sizeof buffer));
@@ -285,13 +298,14 @@ static void fill_run(gl_evaluation *e, gl_run *run)
                     .backend = parsed->backend,
                     .driver_version = "",
                     .cuda_version = parsed->log.cuda_version};
-    run->host =
-        e->options->keep_host && parsed->host_count > 0 ? limited(e->arena, parsed->hosts[0]) : "";
-    run->gpu = limited(e->arena, gpu_name(e));
+    run->host = e->options->keep_host && parsed->host_count > 0
+                    ? gl_evaluate_name(e->arena, parsed->hosts[0])
+                    : "";
+    run->gpu = gl_evaluate_name(e->arena, gpu_name(e));
     run->nccl_version = nccl_version(e);
     run->environment = environment_text(e);
-    run->source = limited(e->arena, gl_evaluate_source(e->path));
-    run->label = limited(e->arena, e->options->label);
+    run->source = gl_evaluate_name(e->arena, gl_evaluate_source(e->path));
+    run->label = gl_evaluate_name(e->arena, e->options->label);
     run->parameters = parameters_text(e);
     /* A footer means that the table is whole, even if a launcher complained afterwards. */
     run->state =

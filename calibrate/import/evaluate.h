@@ -32,12 +32,16 @@ typedef struct gl_import_run {
     size_t compute_count;
     gl_overlap_rate *overlap;
     size_t overlap_count;
+    bool is_known; /* set by writing: the store has it already */
 } gl_import_run;
 
 /* `path` is the file's name for messages and, without folder, for the run. */
 bool gl_evaluate_run(const gl_parsed_run *parsed, const char *path,
                      const gl_import_options *options, gl_arena *arena, gl_import_run *run,
                      gl_error *err);
+
+/* A copy of a name (NULL: "") that is printable and not longer than a store takes. */
+const char *gl_evaluate_name(gl_arena *arena, const char *text);
 
 /* The file name without its folder. */
 const char *gl_evaluate_source(const char *path);

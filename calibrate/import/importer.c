@@ -47,6 +47,12 @@ static bool looks_binary(const char *text, size_t length)
     return odd * 20 > length;
 }
 
+/* Windows programs put a byte order mark before text. */
+static size_t mark_length(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 static bool looks_like_json(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -114,13 +120,16 @@ static bool parse_text(import *in, gl_parsed_file *file)
 /* Several processes that each printed a run of their own, mixed into each other: rank 0 is listed
  * twice in what looks like one run, or ranks are listed again and again before any row, and
  * afterwards as many tables follow. */
-static bool is_interleaved(const gl_parsed_file *file)
+static bool is_interleaved(const gl_parsed_file *file, int *line)
 {
     size_t empty = 0, averages = 0;
+    *line = file->run_count > 0 ? file->runs[0]->line : 0;
     for (size_t i = 0; i < file->run_count; i++) {
         const gl_parsed_run *run = file->runs[i];
-        if (run->rank_zero_count > 1)
+        if (run->rank_zero_count > 1) {
+            *line = run->line;
             return true;
+        }
         empty += run->device_count > 0 && run->row_count == 0 && run->failure == NULL;
         averages += (size_t)run->average_count;
     }
@@ -144,6 +153,7 @@ static bool all_alone(const gl_parsed_file *file)
 static bool check_file(import *in, const gl_parsed_file *file)
 {
     char message[200];
+    int line;
     if (file->row_count > 0 && file->rank_zero_count > 1 && all_alone(file)) {
         snprintf(
             message, sizeof message,
@@ -152,8 +162,8 @@ static bool check_file(import *in, const gl_parsed_file *file)
             file->rank_zero_count);
         return refuse_file(in, file->runs[0]->line, message);
     }
-    if (is_interleaved(file))
-        return refuse_file(in, file->runs[0]->line,
+    if (is_interleaved(file, &line))
+        return refuse_file(in, line,
                            "several processes printed runs of their own, mixed line by line: "
                            "rebuild nccl-tests with MPI=1, or keep one file for each");
     if (file->row_count > 0)
@@ -207,9 +217,9 @@ static bool import_rates(import *in, gl_import_result *result)
     const gl_import_options *o = in->options;
     run->run = (gl_run){.recorded_at = o->recorded_at,
                         .tool = "gpulink-calibrate",
-                        .gpu = o->gpu,
-                        .source = gl_evaluate_source(in->path),
-                        .label = o->label,
+                        .gpu = gl_evaluate_name(in->arena, o->gpu),
+                        .source = gl_evaluate_name(in->arena, gl_evaluate_source(in->path)),
+                        .label = gl_evaluate_name(in->arena, o->label),
                         .parameters = "imported rates",
                         .state = GL_RUN_COMPLETE};
     const char **texts[] = {
@@ -240,6 +250,10 @@ static bool import_start(import *in, gl_import_result *result)
         return refuse_file(in, 0, "this is a binary file (or UTF-16), not text");
     if (gl_rates_csv_recognise(start, length))
         return import_rates(in, result);
+    size_t mark = mark_length(start, length);
+    in->reader->start += mark;
+    start += mark;
+    length -= mark;
     if (!(looks_like_json(start, length) ? parse_json(in, &file) : parse_text(in, &file)))
         return false;
     return check_file(in, &file) && evaluate_all(in, &file, result);
@@ -336,9 +350,13 @@ static bool write_all(gl_store *store, gl_import_result *result, gl_arena *arena
     if (!gl_store_read_catalog(store, arena, &catalog, err) ||
         !gl_digest_store(store, arena, &catalog, result->runs[0].run.source, &digests, err))
         return false;
+    /* A log may hold a run twice as well. */
+    gl_digest *own = GL_ARENA_NEW(arena, gl_digest, result->run_count);
     for (size_t i = 0; i < result->run_count; i++) {
-        gl_digest digest = digest_run(&result->runs[i]);
-        if (gl_digest_find(digests, catalog.run_count, &digest))
+        own[i] = digest_run(&result->runs[i]);
+        result->runs[i].is_known =
+            gl_digest_find(digests, catalog.run_count, &own[i]) || gl_digest_find(own, i, &own[i]);
+        if (result->runs[i].is_known)
             ++*known;
         else if (!write_run(store, &result->runs[i], err))
             return false;

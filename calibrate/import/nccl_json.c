@@ -313,8 +313,8 @@ static void read_footer(gl_parsed_file *file, gl_parsed_run *run, const json_t *
         /* What comes before "Test" is the host's name. */
         const char *test = text != NULL ? strstr(text, "Test ") : NULL;
         if (text != NULL && text[0] != '\0' && run->failure == NULL)
-            run->failure =
-                printable_copy(file->arena, test != NULL ? test : "the document lists errors");
+            run->failure = test != NULL ? gl_parsed_failure(file->arena, run, text, test)
+                                        : "the document lists errors";
     }
 }
 
@@ -329,9 +329,10 @@ static const char *time_of(gl_arena *arena, const json_t *root)
     return printable_copy(arena, copy);
 }
 
-static bool read_document(gl_parsed_file *file, const json_t *root, bool truncated, gl_error *err)
+static bool read_document(gl_parsed_file *file, const json_t *root, bool truncated, int line,
+                          gl_error *err)
 {
-    gl_parsed_run *run = gl_parsed_add_run(file, 1, err);
+    gl_parsed_run *run = gl_parsed_add_run(file, line, err);
     if (run == NULL)
         return false;
     run->nccl_version = gl_parsed_nccl_version(file->arena, member_int(root, "nccl_version"));
@@ -341,33 +342,101 @@ static bool read_document(gl_parsed_file *file, const json_t *root, bool truncat
         run->failure = "the document ends early";
     read_arguments(file, run, json_object_get(root, "args"));
     read_environment(file, run, json_object_get(root, "env"));
+    /* Devices first: their host names are taken out of messages. */
+    if (!read_config(file, run, json_object_get(root, "config"), err))
+        return false;
     read_footer(file, run, root);
-    return read_config(file, run, json_object_get(root, "config"), err) &&
-           read_results(file, run, json_object_get(root, "results"), err);
+    return read_results(file, run, json_object_get(root, "results"), err);
 }
 
+/* Bytes that JSON does not allow in texts (of another encoding, or raw control characters) stand in
+ * the environment of somebody's shell, not in results: they become '?'. */
+static char *cleaned(const char *text, size_t length)
+{
+    char *copy = malloc(length + 1);
+    bool in_text = false;
+    for (size_t i = 0; copy != NULL && i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool escapes = in_text && c == '\\' && i + 1 < length;
+        if (c == '"')
+            in_text = !in_text;
+        copy[i] = (char)(in_text && (c < 32 || c >= 128) ? '?' : c);
+        if (escapes) {
+            i++;
+            copy[i] = text[i];
+        }
+    }
+    return copy;
+}
+
+/* One document; `*used` is how much of the text it takes. */
+static json_t *load(const char *text, size_t length, size_t *used, bool *truncated,
+                    json_error_t *error)
+{
+    json_t *root = json_loadb(text, length, FLAGS, error);
+    *used = root != NULL ? (size_t)error->position : length;
+    *truncated = false;
+    if (root != NULL)
+        return root;
+    json_error_t again;
+    char *copy = cleaned(text, length);
+    root = copy != NULL ? json_loadb(copy, length, FLAGS, &again) : NULL;
+    if (root != NULL) {
+        *used = (size_t)again.position;
+    } else if (copy != NULL) {
+        root = load_truncated(copy, length);
+        *truncated = true;
+    }
+    free(copy);
+    return root;
+}
+
+static size_t count_blanks(const char *text, size_t length)
+{
+    size_t n = 0;
+    while (n < length && (text[n] == ' ' || text[n] == '\t' || text[n] == '\r' || text[n] == '\n'))
+        n++;
+    return n;
+}
+
+static int line_at(const char *text, size_t at)
+{
+    int line = 1;
+    for (size_t i = 0; i < at; i++)
+        line += text[i] == '\n';
+    return line;
+}
+
+static bool take_document(gl_parsed_file *file, const json_t *root, bool truncated,
+                          const gl_mark *mark, gl_error *err)
+{
+    if (!json_is_object(root) ||
+        (json_object_get(root, "results") == NULL && json_object_get(root, "config") == NULL))
+        return gl_fail_at(err, GL_ERROR_INPUT, mark, NULL,
+                          "this JSON document is not one of nccl-tests (-J): it has no \"config\" "
+                          "and no \"results\"");
+    return read_document(file, root, truncated, mark->line, err);
+}
+
+/* Several documents may follow each other ("cat *.json"). */
 bool gl_nccl_json_parse(const char *text, size_t length, const char *path, gl_parsed_file *file,
                         gl_error *err)
 {
-    json_error_t error;
-    bool truncated = false;
-    json_t *root = json_loadb(text, length, FLAGS, &error);
-    if (root == NULL) {
-        root = load_truncated(text, length);
-        truncated = true;
-    }
-    const gl_mark mark = {.file = path, .line = error.line > 0 ? error.line : 1, .column = 1};
-    if (root == NULL)
-        return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "this is no JSON document: %s",
-                          error.text);
-    bool ok;
-    if (!json_is_object(root) ||
-        (json_object_get(root, "results") == NULL && json_object_get(root, "config") == NULL))
-        ok = gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path, .line = 1, .column = 1}, NULL,
-                        "this JSON document is not one of nccl-tests (-J): it has no \"config\" "
-                        "and no \"results\"");
-    else
-        ok = read_document(file, root, truncated, err);
-    json_decref(root);
+    size_t at = count_blanks(text, length), used;
+    bool ok = true, truncated;
+    do {
+        json_error_t error;
+        gl_mark mark = {.file = path, .line = line_at(text, at), .column = 1};
+        json_t *root = load(text + at, length - at, &used, &truncated, &error);
+        if (root == NULL) {
+            mark.line += error.line > 0 ? error.line - 1 : 0;
+            return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "this is no JSON document: %s",
+                              error.text);
+        }
+        ok = take_document(file, root, truncated, &mark, err);
+        json_decref(root);
+        at += used;
+        at += count_blanks(text + at, length - at);
+    } while (ok && at < length);
     return ok;
 }

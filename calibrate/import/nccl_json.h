@@ -11,7 +11,7 @@
 
 enum { GL_JSON_BYTES_MAX = 256 * 1024 * 1024 };
 
-/* Adds the document's run to `file` (zeroed but for its arena). `path` is for messages. */
+/* Adds the runs of the documents to `file` (zeroed but for its arena). `path` is for messages. */
 bool gl_nccl_json_parse(const char *text, size_t length, const char *path, gl_parsed_file *file,
                         gl_error *err);
 

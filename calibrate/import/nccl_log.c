@@ -132,9 +132,12 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
 /* Values that name a machine or a person are not kept: of a path the last part remains. */
 static const char *anonymous(const char *name, const char *value)
 {
-    static const char *const secret[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_UNIQUE_ID"};
+    /* The second line is of variables that are not NCCL's own, but carry its prefix. */
+    static const char *const secret[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_UNIQUE_ID",
+                                         "TOKEN",        "SECRET",      "PASS",
+                                         "CREDENTIAL",   "AUTH",        "_KEY"};
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
-        if (strcmp(name, secret[i]) == 0)
+        if (strstr(name, secret[i]) != NULL)
             return "(set)";
     const char *slash = strrchr(value, '/');
     return slash != NULL ? slash + 1 : value;
@@ -148,7 +151,10 @@ void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name
     for (const char *c = name; *c != '\0'; c++)
         if (!isupper((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_')
             return;
-    snprintf(setting, sizeof setting, "%.100s=%.350s", name, anonymous(name, value));
+    const char *kept = anonymous(name, value);
+    /* What follows a line break is not this setting's. */
+    size_t length = strcspn(kept, "\r\n");
+    snprintf(setting, sizeof setting, "%.100s=%.*s", name, length < 350 ? (int)length : 350, kept);
     gl_printable(setting, printable, sizeof printable);
     for (size_t i = 0; i < log->environment_count; i++)
         if (strcmp(log->environment[i], printable) == 0)

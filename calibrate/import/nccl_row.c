@@ -213,6 +213,13 @@ static bool is_root(const char *text, size_t length)
     return is_digits(text + sign, length - sign) && length < 9;
 }
 
+/* Is this whole number a root? The header says so; a value is never negative; without either, the
+ * number of words tells. A row that is cut off must not take its root for a time. */
+static bool expects_root(const gl_words *words, size_t at, size_t end, const gl_layout *layout)
+{
+    return layout->has_root || words->items[at].text[0] == '-' || (end - at) % layout->count == 1;
+}
+
 bool gl_row_read(const gl_words *words, gl_arena *arena, gl_layout *layout, gl_row_pieces *row,
                  const char **timestamp)
 {
@@ -231,8 +238,8 @@ bool gl_row_read(const gl_words *words, gl_arena *arena, gl_layout *layout, gl_r
     }
     if (end > at && end - at >= 16 && layout->count == 4)
         per_iteration_layout(layout);
-    if (end > at && (end - at) % layout->count == 1 &&
-        is_root(words->items[at].text, words->items[at].length)) {
+    if (end > at && is_root(words->items[at].text, words->items[at].length) &&
+        expects_root(words, at, end, layout)) {
         row->row.root = (int)strtol(words->items[at].text, NULL, 10);
         at++;
     }

@@ -279,28 +279,12 @@ static bool read_out_of_bounds(gl_nccl_text *p, const char *text)
     return true;
 }
 
-/* The message of a failing process without the host's name in front of it or addresses in it. */
-static bool read_failure(gl_nccl_text *p, const char *text)
+static bool read_failure(gl_nccl_text *p, const char *line, const char *text)
 {
-    char message[300];
     if (!need_run(p) || !flush_row(p))
         return false;
-    if (p->run->failure != NULL)
-        return true;
-    size_t used = 0;
-    gl_words words;
-    gl_words_split(text, strlen(text), &words);
-    for (size_t i = 0; i < words.count && used + 2 < sizeof message; i++) {
-        const char *word = words.items[i].text;
-        bool is_address = memchr(word, '<', words.items[i].length) != NULL;
-        int wrote =
-            snprintf(message + used, sizeof message - used, "%s%.*s", i > 0 ? " " : "",
-                     is_address ? 9 : (int)words.items[i].length, is_address ? "(address)" : word);
-        used += (size_t)wrote;
-    }
-    char printable[300];
-    p->run->failure =
-        gl_arena_strdup(p->file->arena, gl_printable(message, printable, sizeof printable));
+    if (p->run->failure == NULL)
+        p->run->failure = gl_parsed_failure(p->file->arena, p->run, line, text);
     return true;
 }
 
@@ -318,9 +302,15 @@ static const char *other_program(const char *line)
         {"Send BW Test", "ib_send_bw (perftest)"},
         {"Write Latency Test", "ib_write_lat (perftest)"},
         {"BW peak[", "ib_write_bw (perftest)"},
+        {"t_typical[usec]", "ib_write_lat (perftest)"},
         {"nvbandwidth", "nvbandwidth"},
+        {"host_to_device_memcpy", "nvbandwidth"},
+        {"memcpy CE CPU", "nvbandwidth"},
+        {"memcpy SM", "nvbandwidth"},
         {"memcpy CE GPU", "nvbandwidth"},
         {"bandwidthTest", "bandwidthTest or p2pBandwidthLatencyTest (CUDA samples)"},
+        {"P2P=Enabled", "p2pBandwidthLatencyTest (CUDA samples)"},
+        {"P2P=Disabled", "p2pBandwidthLatencyTest (CUDA samples)"},
         {"P2P Connectivity Matrix", "p2pBandwidthLatencyTest (CUDA samples)"},
         {"oneCCL", "the oneCCL benchmark"},
         {"#repetitions", "Intel MPI Benchmarks or the oneCCL benchmark"},
@@ -328,7 +318,9 @@ static const char *other_program(const char *line)
         {"t_avg[usec]", "Intel MPI Benchmarks or the oneCCL benchmark"},
         {"OSU MPI", "the OSU micro-benchmarks"},
         {"OSU NCCL", "the OSU micro-benchmarks"},
+        {"Avg Latency(us)", "the OSU micro-benchmarks"},
         {"iperf", "iperf"},
+        {"Interval           Transfer", "iperf"},
     };
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (strstr(line, signs[i].sign) != NULL)
@@ -408,7 +400,7 @@ static bool read_other(gl_nccl_text *p, const char *line, const gl_words *words)
     if ((found = strstr(line, "Out of bounds values")) != NULL)
         return read_out_of_bounds(p, found);
     if ((found = failure_text(line)) != NULL)
-        return read_failure(p, found);
+        return read_failure(p, line, found);
     if ((found = strstr(line, "NCCL version ")) != NULL && need_run(p))
         gl_nccl_log_line(&p->run->log, p->file->arena, "", found);
     if (strstr(line, "RCCL version ") != NULL && need_run(p))

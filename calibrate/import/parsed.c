@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/parsed.h"
 
+#include "calibrate/import/prefix.h"
+#include "common/text.h"
+
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,4 +133,81 @@ const char *gl_parsed_nccl_version(gl_arena *arena, long code)
     long major = code >= 20900 ? code / 10000 : code / 1000;
     long rest = code >= 20900 ? code % 10000 : code % 1000;
     return gl_arena_printf(arena, "%ld.%ld.%ld", major, rest / 100, rest % 100);
+}
+
+/* ---- messages ---- */
+
+static bool is_name_character(char c)
+{
+    return isalnum((unsigned char)c) || c == '-' || c == '_';
+}
+
+/* Does the word hold this host name (perhaps with a domain behind it)? */
+static bool holds_host(const char *word, size_t length, const char *host)
+{
+    size_t size = strlen(host);
+    for (size_t at = 0; size > 0 && at + size <= length; at++)
+        if (memcmp(word + at, host, size) == 0 && (at == 0 || !is_name_character(word[at - 1])) &&
+            (at + size == length || !is_name_character(word[at + size])))
+            return true;
+    return false;
+}
+
+/* "10.1.2.3" or "fe80::1" in a word: three points between digits, or two colons and more. */
+static bool holds_address(const char *word, size_t length)
+{
+    size_t points = 0;
+    for (size_t i = 1; i + 1 < length; i++) {
+        if (word[i] == ':' && word[i + 1] == ':')
+            return true;
+        points += word[i] == '.' && isdigit((unsigned char)word[i - 1]) &&
+                  isdigit((unsigned char)word[i + 1]);
+    }
+    return points >= 3 || memchr(word, '<', length) != NULL;
+}
+
+/* The name in "HOST: Test NCCL failure", "" when there is none. */
+static const char *failing_host(gl_arena *arena, const char *line, const char *text)
+{
+    const char *end = text;
+    while (end > line && (end[-1] == ' ' || end[-1] == ':'))
+        end--;
+    const char *start = end;
+    while (start > line && start[-1] != ' ')
+        start--;
+    return end < text ? gl_arena_strndup(arena, start, (size_t)(end - start)) : "";
+}
+
+static bool names_host(const gl_parsed_run *run, const char *word, size_t length)
+{
+    for (int i = 0; i < run->host_count; i++)
+        if (holds_host(word, length, run->hosts[i]))
+            return true;
+    for (size_t i = 0; i < run->log.host_count; i++)
+        if (holds_host(word, length, run->log.hosts[i].name))
+            return true;
+    return false;
+}
+
+const char *gl_parsed_failure(gl_arena *arena, const gl_parsed_run *run, const char *line,
+                              const char *text)
+{
+    char message[300], printable[300];
+    size_t used = 0;
+    gl_words words;
+    const char *host = failing_host(arena, line, text);
+    gl_words_split(text, strlen(text), &words);
+    message[0] = '\0';
+    for (size_t i = 0; i < words.count && used + 2 < sizeof message; i++) {
+        const char *word = words.items[i].text;
+        size_t length = words.items[i].length;
+        const char *mask = holds_address(word, length) ? "(address)"
+                           : holds_host(word, length, host) || names_host(run, word, length)
+                               ? "(host)"
+                               : NULL;
+        used += (size_t)snprintf(message + used, sizeof message - used, "%s%.*s", i > 0 ? " " : "",
+                                 mask != NULL ? (int)strlen(mask) : (int)length,
+                                 mask != NULL ? mask : word);
+    }
+    return gl_arena_strdup(arena, gl_printable(message, printable, sizeof printable));
 }

@@ -115,6 +115,11 @@ double gl_parsed_scale(double value, double factor);
 /* Hash of some text, never 0. */
 uint64_t gl_parsed_hash(const char *text, size_t length);
 
+/* The message of a failing process, from `text` on in `line` ("HOST: " may stand before it),
+ * printable and without addresses and the names of hosts. */
+const char *gl_parsed_failure(gl_arena *arena, const gl_parsed_run *run, const char *line,
+                              const char *text);
+
 /* Text of an NCCL version code: 22809 is "2.28.9", 2708 is "2.7.8". */
 const char *gl_parsed_nccl_version(gl_arena *arena, long code);
 

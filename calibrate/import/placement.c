@@ -205,13 +205,13 @@ static bool ranks_by_ratio(const gl_evaluation *e, range *ranks)
     return agree && ranks->low <= ranks->high;
 }
 
-/* The used row whose ratio is known best. */
-static const gl_parsed_row *sharpest_row(const gl_evaluation *e, range *ratio)
+/* Of the used rows that do not show the factor, the one whose ratio is known best. */
+static const gl_parsed_row *sharpest_row(const gl_evaluation *e, double factor, range *ratio)
 {
     const gl_parsed_row *best = NULL;
     for (size_t i = 0; i < e->parsed->row_count; i++) {
         range r;
-        if (e->use[i] && ratio_of(&e->parsed->rows[i], &r) &&
+        if (e->use[i] && ratio_of(&e->parsed->rows[i], &r) && (factor < r.low || factor > r.high) &&
             (best == NULL || r.high - r.low < ratio->high - ratio->low)) {
             best = &e->parsed->rows[i];
             *ratio = r;
@@ -241,14 +241,15 @@ static bool refuse_ratio(gl_evaluation *e, int ranks, const char *source)
 {
     range sharpest = {0, 0}, all;
     char implied[120];
-    const gl_parsed_row *row = sharpest_row(e, &sharpest);
+    double factor = gl_bus_factor(e->collective, ranks);
+    const gl_parsed_row *row = sharpest_row(e, factor, &sharpest);
     if (!common_ratio(e, &all))
         all = sharpest;
     describe_ranks(e, &all, implied, sizeof implied);
     return gl_evaluation__refuse(e, row->line,
                                  "busbw / algbw is %.5g for %s, %s; %s says %d ranks (factor %.5g)",
                                  (all.low + all.high) / 2, gl_collective_name(e->collective),
-                                 implied, source, ranks, gl_bus_factor(e->collective, ranks));
+                                 implied, source, ranks, factor);
 }
 
 /* How a row's ratio stands to the factor of a number of ranks. */

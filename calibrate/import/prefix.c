@@ -28,27 +28,59 @@ static const char *end_of_tag(const char *text)
     return *c == ':' ? c + 1 : c;
 }
 
-/* End of a terminal escape such as "ESC[1;31m". */
+/* End of a terminal escape such as "ESC[1;31m", or "ESC]0;title BEL" that sets a window's title. */
 static const char *end_of_escape(const char *text)
 {
     const char *c = text + 1;
-    if (*c == '[')
+    if (*c == ']') {
+        for (c++; *c != '\0' && *c != '\a' && *c != '\x1b';)
+            c++;
+        c += *c == '\x1b' && c[1] != '\0';
+    } else if (*c == '[') {
         for (c++; *c != '\0' && !(*c >= '@' && *c <= '~');)
             c++;
+    }
     return *c != '\0' ? c + 1 : c;
+}
+
+/* Takes escapes out and makes a blank of each no-break space, which web pages paste: several blanks
+ * in the place of one would pull the words of "Avg bus bandwidth" apart. */
+static void shorten(char *line)
+{
+    char *to = line;
+    for (const char *from = line; *from != '\0';) {
+        if (*from == '\x1b') {
+            from = end_of_escape(from);
+        } else if (strncmp(from, "\xc2\xa0", 2) == 0) {
+            *to++ = ' ';
+            from += 2;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+/* A character that stands for a blank: its length, 0 for others. A '|' by itself separates cells of
+ * a markdown table; a byte order mark begins a file. */
+static size_t blank_length(const char *line, const char *c)
+{
+    if (*c == '\t' || *c == '\r')
+        return 1;
+    if (*c == '|' && (c == line || c[-1] == ' ') && (c[1] == ' ' || c[1] == '\0'))
+        return 1;
+    return strncmp(c, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 }
 
 void gl_prefix_clean(char *line)
 {
+    if (strpbrk(line, "\x1b\xc2") != NULL)
+        shorten(line);
     for (char *c = line; *c != '\0';) {
-        const char *end = c + 1;
-        if (*c == '\x1b')
-            end = end_of_escape(c);
-        else if (*c == '[')
-            end = end_of_tag(c);
-        else if (*c != '\t' && *c != '\r')
-            end = NULL;
-        if (end == NULL) {
+        const char *end = *c == '[' ? end_of_tag(c) : NULL;
+        if (end == NULL)
+            end = c + blank_length(line, c);
+        if (end == c) {
             c++;
             continue;
         }

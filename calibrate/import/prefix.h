@@ -7,9 +7,10 @@
 #include <stddef.h>
 
 /*
- * Blanks out, in place: terminal escapes, tabs, carriage returns, quoting at the start ('#', '>',
- * '|'), and every "[1,0]<stdout>:" or "[prterun-host-12@1,0]" tag wherever it stands: Open MPI tags
- * each flushed piece, so that one row may hold three.
+ * Takes out terminal escapes and blanks out, in place: tabs, carriage returns, no-break spaces,
+ * cell borders ('|'), quoting at the start ('#', '>'), and every "[1,0]<stdout>:" or
+ * "[prterun-host-12@1,0]" tag wherever it stands: Open MPI tags each flushed piece, so that one row
+ * may hold three.
  */
 void gl_prefix_clean(char *line);
 

@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     HEADER_BYTES = 100,
-    BUSY_MS = 5000,
+    BUSY_MS = 20000,  /* several imports into one database take turns */
+    COMMIT_MS = 1000, /* for which a file may look wrong while it is written */
+    PAUSE_MS = 20,
     STEPS_PER_CALL = 10000,
     CALLS_MAX = 20000 /* × STEPS_PER_CALL: some seconds */
 };
@@ -227,15 +230,34 @@ static bool open_handle(gl_store *store, int flags, gl_error *err)
     return harden(store, err);
 }
 
+static bool has_journal(const char *path)
+{
+    char journal[4096];
+    struct stat info;
+    return snprintf(journal, sizeof journal, "%s-journal", path) < (int)sizeof journal &&
+           stat(journal, &info) == 0 && info.st_size > 0;
+}
+
+/* The journal of another program's database is not ours to roll back. A file that is no database
+ * (yet) may be one of ours that was being created. */
+static bool may_be_ours(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    unsigned char header[HEADER_BYTES];
+    size_t got;
+    uint64_t file_bytes;
+    if (!read_header(path, false, header, &got, &file_bytes, NULL))
+        return false;
+    return got < HEADER_BYTES || memcmp(header, magic, sizeof magic) != 0 ||
+           big_endian(header + 68) == GL_STORE_APPLICATION_ID;
+}
+
 /* A writer that was killed leaves a journal. SQLite rolls it back, but only for a connection that
  * may write; failing to do so is seen again, with a message, when the file is read. */
 static void roll_back_journal(const char *path)
 {
-    char journal[4096];
-    struct stat info;
     gl_store store = {.path = (char *)(uintptr_t)path};
-    if (snprintf(journal, sizeof journal, "%s-journal", path) >= (int)sizeof journal ||
-        stat(journal, &info) != 0 || info.st_size == 0)
+    if (!has_journal(path) || !may_be_ours(path))
         return;
     if (open_handle(&store, SQLITE_OPEN_READWRITE, NULL))
         gl_store__run(&store, "SELECT name FROM sqlite_schema LIMIT 1", "recovering", NULL);
@@ -302,14 +324,32 @@ bool gl_store__migrate(gl_store *store, const gl_migration *steps, size_t count,
     return ok;
 }
 
-bool gl_store_open(const char *path, gl_store **out, gl_error *err)
+/* Looks at the file before SQLite does; *file_bytes is 0 for one that is to be created. The look
+ * takes no lock, so what seems wrong while another process writes (it has a journal then) is looked
+ * at again. */
+static bool inspect(const char *path, bool may_create, uint64_t *file_bytes, gl_error *err)
 {
     unsigned char header[HEADER_BYTES];
-    size_t got;
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    for (int waited = 0;; waited += PAUSE_MS) {
+        size_t got;
+        bool busy = has_journal(path);
+        if (!read_header(path, may_create, header, &got, file_bytes, err))
+            return false;
+        /* An empty file is what mktemp leaves: it becomes a database. */
+        if ((may_create && *file_bytes == 0) || check_header(path, header, got, *file_bytes, err))
+            return true;
+        if ((!busy && !has_journal(path)) || !may_be_ours(path) || waited >= COMMIT_MS)
+            return false;
+        nanosleep(&pause, NULL);
+    }
+}
+
+bool gl_store_open(const char *path, gl_store **out, gl_error *err)
+{
     uint64_t file_bytes;
     roll_back_journal(path);
-    if (!read_header(path, false, header, &got, &file_bytes, err) ||
-        !check_header(path, header, got, file_bytes, err))
+    if (!inspect(path, false, &file_bytes, err))
         return false;
     gl_store *store = new_store(path);
     if (store == NULL)
@@ -323,6 +363,11 @@ bool gl_store_open(const char *path, gl_store **out, gl_error *err)
                   "gpulink-calibrate merge OLD.db --db NEW.db");
         goto fail;
     }
+    /* One transaction until it is closed: what is read belongs together, even while others write.
+     */
+    if (!gl_store__run(store, "BEGIN", "starting to read", err))
+        goto fail;
+    store->in_transaction = true;
     *out = store;
     return true;
 fail:
@@ -383,14 +428,9 @@ static bool check_schema(gl_store *store, gl_error *err)
 
 bool gl_store_open_writable(const char *path, gl_store **out, gl_error *err)
 {
-    unsigned char header[HEADER_BYTES];
-    size_t got;
     uint64_t file_bytes;
     roll_back_journal(path);
-    if (!read_header(path, true, header, &got, &file_bytes, err))
-        return false;
-    /* An empty file is what mktemp leaves: it becomes a database. */
-    if (file_bytes > 0 && !check_header(path, header, got, file_bytes, err))
+    if (!inspect(path, true, &file_bytes, err))
         return false;
     gl_store *store = new_store(path);
     if (store == NULL)

@@ -18,8 +18,9 @@ typedef struct gl_store gl_store;
 enum { GL_STORE_VERSION = 1, GL_STORE_APPLICATION_ID = 0x676c6e6b /* "glnk" */ };
 
 /* Opens for reading only. An older version is read through its migration in memory or refused with
- * advice; a newer one is refused. Messages tell apart: not there, a directory, not a database, a
- * database of another program, truncated, corrupt, newer. */
+ * advice; a newer one is refused. A journal that a killed writer left beside the file is rolled
+ * back first, which is the only change that reading makes. Messages tell apart: not there, a
+ * directory, not a database, a database of another program, truncated, corrupt, newer. */
 bool gl_store_open(const char *path, gl_store **store, gl_error *err);
 
 /* Opens for writing, creating or migrating the file as needed. quick_check is run on an existing
@@ -59,7 +60,12 @@ void gl_store_rollback(gl_store *store);
 /* Writers; each sets the new row's id. Texts are copied. */
 bool gl_store_add_run(gl_store *store, const gl_run *run, int64_t *id, gl_error *err);
 bool gl_store_set_run_state(gl_store *store, int64_t id, gl_run_state state, gl_error *err);
+/* State and warnings together: the end of a measuring session. */
+bool gl_store_finish_run(gl_store *store, int64_t id, gl_run_state state, const char *warnings,
+                         gl_error *err);
 bool gl_store_add_curve(gl_store *store, const gl_curve *curve, int64_t *id, gl_error *err);
+/* Transport, NICs, algorithm and protocol of a curve (by its id), as they come to be known. */
+bool gl_store_update_curve(gl_store *store, const gl_curve *curve, gl_error *err);
 bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sample, gl_error *err);
 bool gl_store_add_compute(gl_store *store, const gl_compute_rate *rate, gl_error *err);
 bool gl_store_add_overlap(gl_store *store, const gl_overlap_rate *rate, gl_error *err);

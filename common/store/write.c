@@ -116,6 +116,18 @@ bool gl_store_add_run(gl_store *store, const gl_run *run, int64_t *id, gl_error 
     return insert(store, statement, "writing a run", id, err);
 }
 
+/* Steps an UPDATE of the one row with that id. */
+static bool update(gl_store *store, sqlite3_stmt *statement, const char *table, int64_t id,
+                   gl_error *err)
+{
+    int rc = sqlite3_step(statement);
+    bool ok = rc == SQLITE_DONE || gl_store__fail(store, rc, table, err);
+    sqlite3_finalize(statement);
+    if (ok && sqlite3_changes(store->db) != 1)
+        return gl_fail(err, GL_ERROR_INTERNAL, "%s: there is no row %lld", table, (long long)id);
+    return ok;
+}
+
 bool gl_store_set_run_state(gl_store *store, int64_t id, gl_run_state state, gl_error *err)
 {
     sqlite3_stmt *statement = NULL;
@@ -123,12 +135,20 @@ bool gl_store_set_run_state(gl_store *store, int64_t id, gl_run_state state, gl_
         return false;
     bind_text(statement, 1, state_name(state));
     sqlite3_bind_int64(statement, 2, id);
-    int rc = sqlite3_step(statement);
-    bool ok = rc == SQLITE_DONE || gl_store__fail(store, rc, "writing the state of a run", err);
-    sqlite3_finalize(statement);
-    if (ok && sqlite3_changes(store->db) != 1)
-        return gl_fail(err, GL_ERROR_INTERNAL, "there is no run %lld", (long long)id);
-    return ok;
+    return update(store, statement, "writing the state of a run", id, err);
+}
+
+bool gl_store_finish_run(gl_store *store, int64_t id, gl_run_state state, const char *warnings,
+                         gl_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    if (!gl_store__prepare(store, "UPDATE run SET state = ?1, warnings = ?2 WHERE id = ?3",
+                           &statement, err))
+        return false;
+    bind_text(statement, 1, state_name(state));
+    bind_text(statement, 2, warnings);
+    sqlite3_bind_int64(statement, 3, id);
+    return update(store, statement, "writing the end of a run", id, err);
 }
 
 bool gl_store_add_curve(gl_store *store, const gl_curve *curve, int64_t *id, gl_error *err)
@@ -155,6 +175,22 @@ bool gl_store_add_curve(gl_store *store, const gl_curve *curve, int64_t *id, gl_
     sqlite3_bind_int(statement, 13, curve->in_place);
     sqlite3_bind_int(statement, 14, curve->root);
     return insert(store, statement, "writing a curve", id, err);
+}
+
+bool gl_store_update_curve(gl_store *store, const gl_curve *curve, gl_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    if (!gl_store__prepare(store,
+                           "UPDATE curve SET transport = ?1, nics = ?2, algorithm = ?3, "
+                           "protocol = ?4 WHERE id = ?5",
+                           &statement, err))
+        return false;
+    bind_text(statement, 1, gl_transport_name(curve->transport));
+    sqlite3_bind_int(statement, 2, curve->nics);
+    bind_text(statement, 3, curve->algorithm);
+    bind_text(statement, 4, curve->protocol);
+    sqlite3_bind_int64(statement, 5, curve->id);
+    return update(store, statement, "writing a curve", curve->id, err);
 }
 
 bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sample, gl_error *err)

@@ -92,6 +92,21 @@ static void print_warnings(const gl_report *report)
     }
 }
 
+/* Echoes of the input have no column for people. */
+static bool check_audience(const gl_output_options *options, const gl_report *report, gl_error *err)
+{
+    for (size_t i = 0; i < report->scenario_count; i++)
+        if (report->scenarios[i].table_count > 0)
+            return true;
+    if (options->table == NULL || !gl_output_for_people(options))
+        return true;
+    return gl_fail(
+        err, GL_ERROR_USAGE,
+        "--table %s holds the input as it was understood, for machines: add --format csv "
+        "or --format json",
+        options->table);
+}
+
 bool gl_output_report(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
@@ -102,7 +117,7 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
         .only_table = options->table,
     };
     gl_output *out = NULL;
-    if (!gl_output_open(options->output, &out, err))
+    if (!check_audience(options, report, err) || !gl_output_open(options->output, &out, err))
         return false;
     if (!gl_render(report, options->format, &render, out, err)) {
         gl_output_discard(out);

@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "planner/cli/messages.h"
 #include "planner/core/check.h"
+#include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
 #include <string.h>
@@ -70,15 +71,24 @@ static bool parse_sweep(const char *text, gl_arena *arena, gl_sweep *sweep, gl_e
     return true;
 }
 
-static bool key_is_taken(const gl_request *request, size_t sweeps, const char *key)
+/* Is `key` the same as `outer`, or a part of it: "batch.micro" of "batch"? */
+static bool is_within(const char *key, const char *outer)
+{
+    size_t length = strlen(outer);
+    return strncmp(key, outer, length) == 0 && (key[length] == '\0' || key[length] == '.');
+}
+
+/* What else sets a swept key, so that the values in the answer would not be those planned; NULL:
+ * nothing. A swept part of a mapping that --set gives wins, as it is applied later. */
+static const char *taken_by(const gl_request *request, size_t sweeps, const char *key)
 {
     for (size_t i = 0; i < request->setting_count; i++)
-        if (strcmp(request->settings[i].key, key) == 0)
-            return true;
+        if (is_within(request->settings[i].key, key))
+            return request->settings[i].key;
     for (size_t i = 0; i < sweeps; i++)
-        if (strcmp(request->sweeps[i].key, key) == 0)
-            return true;
-    return false;
+        if (is_within(request->sweeps[i].key, key) || is_within(key, request->sweeps[i].key))
+            return request->sweeps[i].key;
+    return NULL;
 }
 
 static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena,
@@ -90,8 +100,14 @@ static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena
         gl_sweep *sweep = &request->sweeps[i];
         if (!parse_sweep(texts->items[i], arena, sweep, err))
             return false;
-        if (key_is_taken(request, i, sweep->key))
-            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s: this key is set twice", sweep->key);
+        const char *other = taken_by(request, i, sweep->key);
+        char name[64], shown[64];
+        if (other != NULL)
+            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s: this key is set twice%s%s",
+                           gl_printable(sweep->key, name, sizeof name),
+                           strcmp(other, sweep->key) != 0 ? ", also by " : "",
+                           strcmp(other, sweep->key) != 0 ? gl_printable(other, shown, sizeof shown)
+                                                          : "");
         request->sweep_count = i + 1;
         request->combinations *= sweep->count;
         if (request->combinations * (clusters > 0 ? clusters : 1) > GL_SCENARIOS_MAX)
@@ -100,6 +116,22 @@ static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena
                            GL_SCENARIOS_MAX);
     }
     return true;
+}
+
+/* A slip of the shell's completion must not cost a description. */
+static bool check_output(const char *model, const gl_planning_options *options, gl_error *err)
+{
+    const char *output = options->output.output, *input = NULL;
+    if (output == NULL)
+        return true;
+    if (gl_file_is_same(output, model))
+        input = model;
+    for (size_t i = 0; i < options->clusters.count; i++)
+        if (gl_file_is_same(output, options->clusters.items[i]))
+            input = options->clusters.items[i];
+    char name[128];
+    return input == NULL || gl_fail(err, GL_ERROR_USAGE, "--output would overwrite the input %s",
+                                    gl_printable(input, name, sizeof name));
 }
 
 bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
@@ -115,12 +147,11 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
             return false;
     if (!parse_sweeps(&options->sweeps, options->clusters.count, arena, request, err))
         return false;
-    size_t scenarios = request->combinations * options->clusters.count;
-    if (strcmp(model, "-") == 0 && scenarios > 1)
-        return gl_fail(err, GL_ERROR_USAGE,
-                       "a description from standard input can be planned once: save it to a file "
-                       "for several clusters or a sweep");
-    return true;
+    for (size_t i = 0; strcmp(model, "-") == 0 && i < options->clusters.count; i++)
+        if (strcmp(options->clusters.items[i], "-") == 0)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "standard input cannot hold both the model and the cluster");
+    return check_output(model, options, err);
 }
 
 const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/check.h"
 
+#include "planner/core/compute.h"
 #include "planner/core/parameters.h"
 
 #include <math.h>
@@ -430,7 +431,6 @@ void gl_check_workload(const gl_workload *workload, gl_findings *findings)
 static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_findings *findings)
 {
     int tp = w->parallel.tp, node = cluster->gpus_per_node;
-    const gl_link *link = cluster->intra.link;
     if (tp > node)
         gl_findings_add(
             findings, false, "parallel.tp",
@@ -439,11 +439,49 @@ static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_
         gl_findings_add(findings, false, "parallel.tp",
                         "tp (%d) does not divide a node's %d GPUs: some groups cross the network",
                         tp, node);
-    if (link == NULL || link->domain_gpus.kind == GL_FIGURE_ABSENT || tp <= link->domain_gpus.value)
+}
+
+/* The largest number of ranks inside a node that was measured. */
+static int measured_inside(const gl_tier *tier)
+{
+    int most = 0;
+    for (size_t i = 0; i < tier->curve_count; i++)
+        if (tier->curves[i].placement.nodes == 1 && tier->curves[i].placement.ranks > most)
+            most = tier->curves[i].placement.ranks;
+    return most;
+}
+
+/* Groups join all of a layout's GPUs in the end, so with more of them on a node than its link joins
+ * some cross to others over what the description does not name. */
+static void check_link_domain(int64_t ranks, const gl_cluster *cluster, gl_findings *findings)
+{
+    const gl_link *link = cluster->intra.link;
+    int64_t used = ranks < cluster->gpus_per_node ? ranks : cluster->gpus_per_node;
+    if (link == NULL || link->domain_gpus.kind == GL_FIGURE_ABSENT ||
+        (double)used <= link->domain_gpus.value ||
+        measured_inside(&cluster->intra) > link->domain_gpus.value)
         return;
-    gl_findings_add(findings, false, "parallel.tp",
-                    "tp (%d) is larger than the %.0f GPUs that %s joins", tp,
-                    link->domain_gpus.value, link->name);
+    gl_findings_add(findings, false, "parallel",
+                    "%lld GPUs of a node work together, but %s joins at most %.0f: what moves "
+                    "between those is slower than planned; plan with the link that joins them all",
+                    (long long)used, link->name, link->domain_gpus.value);
+}
+
+/* Times cannot be computed without a peak, and a type without units of its own is slower than
+ * its name promises. */
+static void check_peak(const gl_workload *w, const gl_gpu *gpu, gl_findings *findings)
+{
+    gl_dtype type = w->precision.compute;
+    if (isnan(gl_peak_flop_per_s(gpu, type)))
+        gl_findings_add(findings, true, "precision.compute",
+                        "the GPU '%s' has no peak for %s (gpu.%s)", gpu->name, gl_dtype_name(type),
+                        gl_dtype_name(type));
+    else if (type == GL_FP8 && gpu->fp8_flop_per_s.kind == GL_FIGURE_ABSENT)
+        gl_findings_add(findings, false, "precision.compute",
+                        "the GPU '%s' has no FP8: fp8 is planned at its 16-bit peak", gpu->name);
+    else if (type == GL_BF16 && gpu->bf16_flop_per_s.kind == GL_FIGURE_ABSENT)
+        gl_findings_add(findings, false, "precision.compute",
+                        "the GPU '%s' has no BF16: bf16 is planned at its FP16 peak", gpu->name);
 }
 
 void gl_cluster_extend(gl_cluster *cluster, int64_t ranks)
@@ -472,9 +510,12 @@ void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster, gl
     if (ranks > gpus && cluster->bounded)
         gl_findings_add(findings, true, "parallel",
                         "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; the cluster has %lld (%d "
-                        "nodes of %d)",
+                        "node%s of %d)",
                         p->tp, p->cp, p->dp, p->pp, (long long)ranks, (long long)gpus,
-                        cluster->nodes, cluster->gpus_per_node);
+                        cluster->nodes, cluster->nodes == 1 ? "" : "s", cluster->gpus_per_node);
     if (p->tp > 1 && cluster->gpus_per_node > 0)
         check_tp_domain(workload, cluster, findings);
+    check_link_domain(ranks, cluster, findings);
+    if (cluster->gpu != NULL)
+        check_peak(workload, cluster->gpu, findings);
 }

@@ -38,7 +38,8 @@ void gl_check_workload(const gl_workload *workload, gl_findings *findings);
  * are. */
 void gl_cluster_extend(gl_cluster *cluster, int64_t ranks);
 
-/* Enough GPUs; tp within the NVLink domain is a warning when it is not. */
+/* Enough GPUs, a peak for the compute type; tp within a node and a node within its link's domain
+ * are warnings when they are not. */
 void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster,
                       gl_findings *findings);
 

@@ -17,7 +17,6 @@ static const double ATTENTION_BACKWARD = 2.5;
 /* Sigma of the operator model beside the catalogue's ranges of efficiencies (assumed). */
 static const double MODEL_ERROR_FRAC = 0.05;
 static const double STATED_ERROR_FRAC = 0.02;
-static const double P90_OF_SIGMA = 1.2816;
 
 typedef struct builder {
     const gl_workload *workload;
@@ -271,21 +270,30 @@ static void add_counted(builder *b, double parameters)
     o->backward_s = o->backward_flop / b->gemm_flop_per_s;
 }
 
+/* The first of two peaks that the GPU has; NaN when it has neither. */
+static double first_peak(const gl_figure *wanted, const gl_figure *otherwise)
+{
+    if (wanted->kind != GL_FIGURE_ABSENT)
+        return wanted->value;
+    return otherwise->kind != GL_FIGURE_ABSENT ? otherwise->value : (double)NAN;
+}
+
 double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype)
 {
     if (gpu == NULL)
         return (double)NAN;
+    const gl_figure *bf16 = &gpu->bf16_flop_per_s, *fp16 = &gpu->fp16_flop_per_s;
     switch (dtype) {
     case GL_FP8:
-        return gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->fp8_flop_per_s.value
-                                                            : gpu->bf16_flop_per_s.value;
+        if (gpu->fp8_flop_per_s.kind != GL_FIGURE_ABSENT)
+            return gpu->fp8_flop_per_s.value;
+        return first_peak(bf16, fp16);
     case GL_FP16:
-        return gpu->fp16_flop_per_s.value;
+        return first_peak(fp16, bf16);
     case GL_FP32:
-        return gpu->fp32_flop_per_s.value;
+        return first_peak(&gpu->fp32_flop_per_s, &gpu->fp32_flop_per_s);
     default:
-        return gpu->bf16_flop_per_s.kind != GL_FIGURE_ABSENT ? gpu->bf16_flop_per_s.value
-                                                             : gpu->fp16_flop_per_s.value;
+        return first_peak(bf16, fp16);
     }
 }
 
@@ -388,8 +396,7 @@ static double catalogue_error(const builder *b)
             part_s[f] += o->efficiency == figures[f] ? s : 0;
     }
     for (int f = 0; f < FIGURES && sum_s > 0; f++) {
-        double sigma = (figures[f]->high - figures[f]->low) / 2 / P90_OF_SIGMA / figures[f]->value;
-        error = hypot(error, part_s[f] / sum_s * sigma);
+        error = hypot(error, part_s[f] / sum_s * gl_figure_sigma(figures[f]));
     }
     return error;
 }

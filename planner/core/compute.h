@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Compute time by operator: GEMMs with their shapes after TP, attention, everything else by bytes
- * over memory bandwidth. Formulas with sources in docs/models.md.
+ * over memory bandwidth. Formulas with sources in docs/models/compute.md.
  */
 #ifndef GL_CORE_COMPUTE_H
 #define GL_CORE_COMPUTE_H
@@ -33,12 +33,13 @@ typedef struct gl_compute {
     bool known;                  /* false: nothing to compute from; times are NaN */
 } gl_compute;
 
+/* Dense peak in a type. A type that the GPU has no units for runs in a wider one of 16 bits: FP8 as
+ * BF16, BF16 and FP16 as each other (16-bit peaks are equal where both exist). NaN: none is known.
+ */
+double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
+
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
                       const gl_cluster *cluster, gl_arena *arena, gl_compute *out);
-
-/* Dense peak of a type that the GPU computes it with: FP8 as BF16 without FP8 units, BF16 as FP16
- * before Ampere. NaN without a GPU. */
-double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
 
 /* Time of what a stage does once a step: bytes of states, weights and gradients over memory, and of
  * gradients that are copied into their messages. */

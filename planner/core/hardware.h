@@ -23,6 +23,16 @@ typedef struct gl_figure {
     const char *date;   /* ISO 8601 */
 } gl_figure;
 
+/* Sigmas between the middle and P90 of a normal distribution. */
+#define GL_P90_OF_SIGMA 1.2815515655446004
+
+/* One-sigma relative error of a figure, from its range; 0 when it is absent. */
+static inline double gl_figure_sigma(const gl_figure *figure)
+{
+    return figure->value > 0 ? (figure->high - figure->low) / 2 / GL_P90_OF_SIGMA / figure->value
+                             : 0;
+}
+
 /* data/gpus/NAME.yaml */
 typedef struct gl_gpu {
     const char *name;           /* file name: "h200-sxm" */

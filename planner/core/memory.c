@@ -296,5 +296,6 @@ void gl_memory_estimate(const gl_workload *workload, const gl_parameters *parame
     m.not_together_bytes = all - peak;
     m.total_bytes = peak + m.reserve_bytes;
     m.fits = !known || m.total_bytes <= m.capacity_bytes;
+    m.fits_known = known && (parameters->exact || !m.fits);
     *out = m;
 }

@@ -21,6 +21,8 @@ typedef struct gl_memory {
     double capacity_bytes;     /* NaN when the GPU is not known */
     int in_flight;             /* microbatches (or chunks) whose activations are held */
     bool fits;                 /* true when the capacity is not known */
+    bool fits_known; /* false without a capacity, and when a lower bound is all there is and
+                        that would fit */
 } gl_memory;
 
 /*

@@ -4,7 +4,7 @@
  *
  * In this order: a curve measured for exactly this placement; a curve of the same tier for another
  * rank count, scaled; tiers put together by the two-tier ring and all-to-all rules from per-tier
- * curves or catalogue links. The rules are in docs/models.md.
+ * curves or catalogue links. The rules are in docs/models/network.md.
  */
 #ifndef GL_CORE_NETWORK_H
 #define GL_CORE_NETWORK_H

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double P90_OF_SIGMA = 1.2815515655446004;
 /* Range of factors on a tier's times in which the required bandwidth is looked for. */
 static const double SCALE_MIN = 1e-4, SCALE_MAX = 1e4;
 
@@ -77,10 +76,7 @@ static gl_figure catalogue_tax(const gl_cluster *cluster, gl_transport transport
 static double overlap_tax(planner *p, gl_transport transport)
 {
     gl_figure catalogue = catalogue_tax(p->cluster, transport);
-    if (catalogue.value > 0) {
-        double sigma = (catalogue.high - catalogue.low) / 2 / P90_OF_SIGMA / catalogue.value;
-        p->tax_error_frac = fmax(p->tax_error_frac, sigma);
-    }
+    p->tax_error_frac = fmax(p->tax_error_frac, gl_figure_sigma(&catalogue));
     double measured = measured_tax(p->cluster, transport, p->arena);
     return isnan(measured) ? catalogue.value : measured;
 }
@@ -269,7 +265,7 @@ static void fill_interval(planner *p, gl_step *step)
     };
     double faster = 0, slower = 0;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        double factor = 1 + P90_OF_SIGMA * sources[i].sigma;
+        double factor = 1 + GL_P90_OF_SIGMA * sources[i].sigma;
         *sources[i].scale = factor;
         slower = hypot(slower, evaluate(p, scales, NULL).time_s - step->time_s);
         *sources[i].scale = 1 / factor;
@@ -347,7 +343,9 @@ static void fill_step(planner *p)
         step->network_evidence =
             gl_evidence_worst(step->network_evidence, plan->rows[i].per_call.evidence);
     }
-    step->evidence = gl_evidence_worst(step->network_evidence, plan->compute.evidence);
+    step->evidence = plan->compute.known
+                         ? gl_evidence_worst(step->network_evidence, plan->compute.evidence)
+                         : GL_EVIDENCE_NONE;
 }
 
 /* ---- required bandwidth

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Traffic: every message of a step of one pipeline stage, exactly, as NCCL is asked to move it.
- * The rules and their sources are in docs/models.md.
+ * The rules and their sources are in docs/models/traffic.md.
  */
 #ifndef GL_CORE_TRAFFIC_H
 #define GL_CORE_TRAFFIC_H

@@ -50,9 +50,27 @@ static gl_cell dtype_cell(gl_dtype dtype)
     return gl_text(gl_dtype_name(dtype));
 }
 
+/* What nobody stated reads as null, not as the zero that stands for it inside: zero is out of the
+ * field's range. */
+static bool is_unset(const gl_field *field, const void *value)
+{
+    switch (field->type) {
+    case GL_FIELD_INT:
+        return field->minimum > 0 && *(const int *)value == 0;
+    case GL_FIELD_INT64:
+        return field->minimum > 0 && *(const int64_t *)value == 0;
+    case GL_FIELD_REAL:
+        return field->minimum > 0 && !(*(const double *)value > 0);
+    default:
+        return false;
+    }
+}
+
 gl_cell gl_field_cell(const gl_field *field, const void *target, gl_arena *arena)
 {
     const void *value = (const char *)target + field->offset;
+    if (is_unset(field, value))
+        return (gl_cell){.type = GL_CELL_EMPTY};
     switch (field->type) {
     case GL_FIELD_INT:
         return gl_integer(*(const int *)value);

@@ -11,7 +11,11 @@
 #include <sys/stat.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
+
+/* How long a named pipe that nobody has opened for writing is waited for. */
+enum { WRITER_WAIT_MS = 5000 };
 
 static bool fail_file(gl_error *err, gl_status status, const char *path, const char *reason)
 {
@@ -28,11 +32,53 @@ static bool fail_missing(const char *path, gl_error *err)
     return fail_file(err, GL_ERROR_INPUT, path, reason);
 }
 
-/* Opens a file for reading; whose fault it is when that fails depends on the reason. */
+/* ---- Streams ------------------------------------------------------------------------------ */
+
+/* What comes over a pipe comes once, but a description is read for each scenario, and by `check`
+ * first to see what it is: the text is kept until the program ends. */
+typedef struct stream {
+    dev_t device;
+    ino_t inode;
+    char *text;
+    size_t length;
+    struct stream *next;
+} stream;
+
+static stream *streams;
+
+static const stream *find_stream(const struct stat *info)
+{
+    const stream *s = streams;
+    while (s != NULL && (s->device != info->st_dev || s->inode != info->st_ino))
+        s = s->next;
+    return s;
+}
+
+/* Takes `text`. Without memory for the note the next reading finds the stream at its end. */
+static void keep_stream(const struct stat *info, char *text, size_t length)
+{
+    stream *s = malloc(sizeof *s);
+    if (s == NULL) {
+        free(text);
+        return;
+    }
+    *s = (stream){info->st_dev, info->st_ino, text, length, streams};
+    streams = s;
+}
+
+static bool is_stream(int fd, const struct stat *info)
+{
+    return fd == STDIN_FILENO || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+/* Opens a file for reading; whose fault it is when that fails depends on the reason. A named pipe
+ * does not block here: see first_bytes. */
 static bool open_file(const char *path, int *fd, gl_error *err)
 {
     struct stat info;
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0 && errno == ENOENT)
         return fail_missing(path, err);
     if (*fd < 0) {
@@ -48,10 +94,22 @@ static bool open_file(const char *path, int *fd, gl_error *err)
     return true;
 }
 
-/* Reads until the end or until `size` bytes; −1 when reading fails. */
-static ssize_t read_all(int fd, char *buffer, size_t size)
+/* The first bytes of a pipe: waits for a writer for a while, and for a writer as long as it takes.
+ * False when there is none. */
+static bool first_bytes(int fd, char *buffer, size_t size, size_t *used)
 {
-    size_t used = 0;
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    poll(&wait, 1, WRITER_WAIT_MS);
+    ssize_t got = read(fd, buffer, size);
+    *used = got > 0 ? (size_t)got : 0;
+    /* Without a writer a pipe that does not block is at its end; a hang-up tells of one that was.
+     */
+    return got != 0 || (wait.revents & POLLHUP) != 0;
+}
+
+/* Reads until the end or until `size` bytes; −1 when reading fails. */
+static ssize_t read_all(int fd, char *buffer, size_t used, size_t size)
+{
     while (used < size) {
         ssize_t got = read(fd, buffer + used, size - used);
         if (got < 0 && errno == EINTR)
@@ -65,25 +123,51 @@ static ssize_t read_all(int fd, char *buffer, size_t size)
     return (ssize_t)used;
 }
 
+/* Fills the buffer, which is one byte larger than a file may be. */
+static bool read_buffer(int fd, const char *path, const struct stat *info, char *buffer,
+                        size_t *length, gl_error *err)
+{
+    const size_t size = GL_FILE_TEXT_MAX + 1;
+    size_t used = 0;
+    if (fd != STDIN_FILENO) {
+        if (S_ISFIFO(info->st_mode) && !first_bytes(fd, buffer, size, &used))
+            return fail_file(err, GL_ERROR_INPUT, path, "is a pipe that nobody writes to");
+        fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    }
+    ssize_t got = read_all(fd, buffer, used, size);
+    if (got < 0)
+        return fail_file(err, GL_ERROR_SYSTEM, path, strerror(errno));
+    if ((size_t)got == size)
+        return fail_file(err, GL_ERROR_INPUT, path, "is larger than 4 MiB");
+    *length = (size_t)got;
+    return true;
+}
+
 static bool read_text(int fd, const char *path, gl_arena *arena, const char **text, size_t *length,
                       gl_error *err)
 {
-    const size_t size = GL_FILE_TEXT_MAX + 1;
-    char *buffer = malloc(size);
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return fail_file(err, GL_ERROR_SYSTEM, path, strerror(errno));
+    const stream *before = is_stream(fd, &info) ? find_stream(&info) : NULL;
+    if (before != NULL) {
+        *text = gl_arena_strndup(arena, before->text, before->length);
+        *length = before->length;
+        return true;
+    }
+    char *buffer = malloc(GL_FILE_TEXT_MAX + 1);
     if (buffer == NULL)
         return fail_file(err, GL_ERROR_SYSTEM, path, "not enough memory to read it");
-    ssize_t got = read_all(fd, buffer, size);
-    bool read = got >= 0 && (size_t)got < size;
-    if (got < 0)
-        fail_file(err, GL_ERROR_SYSTEM, path, strerror(errno));
-    else if (!read)
-        fail_file(err, GL_ERROR_INPUT, path, "is larger than 4 MiB");
-    if (read) {
-        *text = gl_arena_strndup(arena, buffer, (size_t)got);
-        *length = (size_t)got;
+    if (!read_buffer(fd, path, &info, buffer, length, err)) {
+        free(buffer);
+        return false;
     }
-    free(buffer);
-    return read;
+    *text = gl_arena_strndup(arena, buffer, *length);
+    if (is_stream(fd, &info))
+        keep_stream(&info, buffer, *length);
+    else
+        free(buffer);
+    return true;
 }
 
 bool gl_file_text_read(const char *path, gl_arena *arena, const char **text, size_t *length,
@@ -103,6 +187,13 @@ bool gl_file_exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+bool gl_file_is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && S_ISREG(one.st_mode) &&
+           one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 bool gl_file_is_regular(const char *path)

@@ -9,10 +9,14 @@
 enum { GL_FILE_TEXT_MAX = 4 * 1024 * 1024 };
 
 /* Reads a file of at most 4 MiB ("-" = standard input) into the arena, with a NUL behind it. A
- * missing file, a directory, an unreadable or a larger file is a GL_ERROR_INPUT; failing to read is
- * a GL_ERROR_SYSTEM. */
+ * missing file, a directory, an unreadable or a larger file and a pipe without a writer are a
+ * GL_ERROR_INPUT; failing to read is a GL_ERROR_SYSTEM. Standard input and pipes can be read again:
+ * what they held is kept. */
 bool gl_file_text_read(const char *path, gl_arena *arena, const char **text, size_t *length,
                        gl_error *err);
+
+/* Do both paths lead to one regular file? */
+bool gl_file_is_same(const char *a, const char *b);
 
 /* Is there something at `path`? */
 bool gl_file_exists(const char *path);

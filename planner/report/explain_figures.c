@@ -391,7 +391,8 @@ static void add_step_time(gl_explainer *e, const char *evidence)
                                  seconds(e, step->exposed_communication_s),
                                  seconds(e, step->bubble_s), seconds(e, step->optimizer_s)),
                  evidence, "step.* below"});
-    static const char *const source = "errors of compute, of the links in a node and between nodes";
+    static const char *const source =
+        "errors of compute, of the links in a node and between nodes, of the overlap tax";
     add_line(
         e, "time_p10_s", step->time_p10_s, GL_SECONDS,
         (gl_figure_how){"time − gain; gain: each error moved alone to its faster end, added in "

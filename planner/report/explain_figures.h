@@ -32,8 +32,8 @@ void gl_explain__note(gl_explainer *e, const char *note);
 /* A quantity for people, in the arena. */
 const char *gl_explain__quantity(const gl_explainer *e, double value, gl_dimension dimension);
 
-/* A formula with its symbols (those of docs/models.md: L, h, s, b, …) replaced by this plan's
- * numbers; words are left alone. */
+/* A formula with its symbols (those of docs/models/traffic.md: L, h, s, b, …) replaced by this
+ * plan's numbers; words are left alone. */
 const char *gl_explain__put_numbers(const gl_explainer *e, const char *formula);
 
 void gl_explain__traffic(gl_explainer *e);

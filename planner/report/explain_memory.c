@@ -104,7 +104,8 @@ static void add_logits(gl_explainer *e)
 {
     const gl_workload *w = e->plan->workload;
     const gl_parallel *p = &w->parallel;
-    double logits = e->plan->memory.logits_bytes;
+    const gl_memory *m = &e->plan->memory;
+    double logits = isnan(m->activations_bytes) ? (double)NAN : m->logits_bytes;
     double tokens = (double)w->model.sequence * w->batch.micro / p->cp;
     double type_bytes = fmax(2, gl_dtype_bytes(w->precision.compute));
     bool split = p->vocab_parallel && p->tp > 1;
@@ -113,7 +114,7 @@ static void add_logits(gl_explainer *e)
                           : p->sequence_parallel
                               ? "tokens / t · V · (bytes of the compute type + two FP32 copies)"
                               : "tokens · V · (bytes of the compute type + two FP32 copies)";
-    if (!(logits > 0))
+    if (logits == 0)
         formula = "none: this stage has no LM head";
     add(e, "logits_bytes", logits,
         (gl_figure_how){formula,
@@ -194,7 +195,8 @@ static void add_total(gl_explainer *e)
     gl_explain__line(e, true, "fits", NULL);
     bool known = !isnan(m->capacity_bytes);
     gl_explain__add(
-        e, "fits", known ? gl_boolean(m->fits) : (gl_cell){.type = GL_CELL_EMPTY}, GL_NUMBER,
+        e, "fits", m->fits_known ? gl_boolean(m->fits) : (gl_cell){.type = GL_CELL_EMPTY},
+        GL_NUMBER,
         (gl_figure_how){"per_gpu ≤ capacity",
                         known ? gl_arena_printf(e->arena, "%s against %s", gib(e, m->total_bytes),
                                                 gib(e, m->capacity_bytes))

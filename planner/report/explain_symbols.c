@@ -11,7 +11,7 @@ typedef struct symbol {
     double (*value)(const gl_workload *w);
 } symbol;
 
-/* The symbols of docs/models.md. */
+/* The symbols of docs/models/traffic.md. */
 #define SYMBOLS(X)                                                                                 \
     X("L", layers, w->model.layers)                                                                \
     X("h", hidden, w->model.hidden)                                                                \

@@ -168,7 +168,10 @@ static const char *verdict_text(const gl_bandwidth_need *need, gl_arena *arena)
     switch (need->verdict) {
     case GL_VERDICT_ENOUGH:
         return need->required_bytes_per_s > 0
-                   ? gl_arena_printf(arena, "enough, %.3g times over", ratio)
+                   ? gl_arena_printf(arena,
+                                     ratio < 1000 ? "enough, %.3g times over"
+                                                  : "enough, %.0f times over",
+                                     ratio)
                    : "enough";
     case GL_VERDICT_TIGHT:
         return gl_arena_printf(arena, "TIGHT, enough only without headroom (%.3g)", need->headroom);

@@ -76,7 +76,7 @@ static const described columns[] = {
     {"memory", "stage", "", "pipeline stage that is the fullest"},
     {"memory", "per_gpu_bytes", "B", "memory that one of its GPUs needs at the peak of a step"},
     {"memory", "capacity_bytes", "B", "memory of the GPU"},
-    {"memory", "fits", "", "needed ≤ capacity; empty when the capacity is not known"},
+    {"memory", "fits", "", "needed ≤ capacity; empty when it is not known"},
     {"memory", "parameters_bytes", "B", "weights"},
     {"memory", "gradients_bytes", "B", "gradients"},
     {"memory", "optimizer_bytes", "B", "optimizer states and master weights"},

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/plan_tables.h"
+#include "common/text.h"
 #include "planner/input/fields.h"
 #include "planner/report/headline.h"
 
@@ -122,22 +123,12 @@ static gl_table *echo_table(const echo *list, const char *name, const char *titl
     return table;
 }
 
-/* What the user did not state reads as null, not as the zero that stands for it inside. */
-static void unset_zero(echo *list, const char *name)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->columns[i].name, name) == 0 && list->cells[i].type == GL_CELL_REAL &&
-            !(list->cells[i].as.real > 0))
-            list->cells[i] = (gl_cell){.type = GL_CELL_EMPTY};
-}
-
 /* What was counted, beside what was said. */
 static gl_table *model_table(const context *c)
 {
     const gl_parameters *parameters = &c->plan->parameters;
     echo list = {.arena = c->arena};
     echo_section(&list, c->plan->workload, "model", false);
-    unset_zero(&list, "parameters");
     echo_add(&list, "parameters_counted", gl_integer(parameters->total));
     echo_add(&list, "parameters_active", gl_integer(parameters->active));
     echo_add(&list, "parameters_exact", gl_boolean(parameters->exact));
@@ -159,8 +150,6 @@ static gl_table *training_table(const context *c)
     echo list = {.arena = c->arena};
     for (size_t i = 0; i < COUNT(sections); i++)
         echo_section(&list, c->plan->workload, sections[i], true);
-    unset_zero(&list, "compute_step_s");
-    unset_zero(&list, "compute_mfu_frac");
     echo_add(&list, "microbatches", gl_integer(gl_workload_microbatches(c->plan->workload)));
     return echo_table(&list, "training", "Training");
 }
@@ -367,6 +356,12 @@ static gl_table *required_bandwidth_table(const context *c)
     return table;
 }
 
+/* Without an architecture neither is known. */
+static double logits_bytes(const gl_memory *memory)
+{
+    return isnan(memory->activations_bytes) ? (double)NAN : memory->logits_bytes;
+}
+
 static double other_bytes(const gl_memory *memory)
 {
     return memory->logits_bytes + memory->buffers_bytes + memory->reserve_bytes;
@@ -386,17 +381,17 @@ static double other_bytes(const gl_memory *memory)
     X("in_flight", "  microbatches in flight", GL_NUMBER, GL_FOR_ALL,                              \
       gl_integer(memory->in_flight))                                                               \
     MEMORY_BYTES(X, "other_bytes", "Other", other_bytes(memory))                                   \
-    MEMORY_BYTES(X, "logits_bytes", "  logits", memory->logits_bytes)                              \
+    MEMORY_BYTES(X, "logits_bytes", "  logits", logits_bytes(memory))                              \
     MEMORY_BYTES(X, "buffers_bytes", "  buffers", memory->buffers_bytes)                           \
     MEMORY_BYTES(X, "library_bytes", "    of them libraries", memory->library_bytes)               \
     MEMORY_BYTES(X, "reserve_bytes", "  reserve", memory->reserve_bytes)                           \
     MEMORY_BYTES(X, "not_together_bytes", "Not at the same time", memory->not_together_bytes)
 
-/* Whether it fits is unknown, not true, when the capacity is. */
+/* Whether it fits is unknown, not true, when the capacity is, and when all that is known is a lower
+ * bound below it. */
 static gl_cell fits_cell(const gl_memory *memory)
 {
-    return isnan(memory->capacity_bytes) ? (gl_cell){.type = GL_CELL_EMPTY}
-                                         : gl_boolean(memory->fits);
+    return memory->fits_known ? gl_boolean(memory->fits) : (gl_cell){.type = GL_CELL_EMPTY};
 }
 
 static gl_table *memory_table(const context *c)
@@ -537,7 +532,7 @@ static gl_table *compute_table(const context *c)
       gl_real((step->time_p90_s - step->time_p10_s) / 2 / step->time_s))                           \
     X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p10_s))             \
     X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p90_s))             \
-    X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_ALL, gl_real(gl_plan_exposed_frac(c->plan)))  \
+    X("exposed_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(gl_plan_exposed_frac(c->plan)))  \
     X("communication_cost_frac", "Costs", GL_FRACTION, GL_FOR_ALL,                                 \
       gl_real(c->plan->step.communication_cost_frac))                                              \
     X("mfu", "MFU", GL_FRACTION, GL_FOR_ALL, gl_real(step->mfu_frac))                              \
@@ -553,16 +548,31 @@ static gl_table *compute_table(const context *c)
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(step->evidence)))
 
 /* One word, so that no row takes two lines. */
+static const char UNUSED[] = "unused";
+
 static gl_cell short_verdict(const gl_bandwidth_need *need)
 {
-    return gl_text(need->verdict == GL_VERDICT_NOT_USED ? "unused"
-                                                        : gl_verdict_name(need->verdict));
+    return gl_text(need->verdict == GL_VERDICT_NOT_USED ? UNUSED : gl_verdict_name(need->verdict));
 }
 
 static const gl_column summary_columns[] = {SUMMARY(AS_COLUMN)};
 
-/* A swept key as a column: "parallel.tp" is `parallel_tp`, "Tp" for people would hide where it is.
- */
+/* What people read above a swept column: "parallel.tp", and of several keys "tp", as long as that
+ * tells them apart. They have 100 columns. */
+static const char *swept_heading(const gl_plan_view *view, size_t index)
+{
+    const char *key = view->swept[index].key, *dot = strrchr(key, '.');
+    if (view->swept_count < 2 || dot == NULL)
+        return key;
+    for (size_t i = 0; i < view->swept_count; i++) {
+        const char *other = strrchr(view->swept[i].key, '.');
+        if (i != index && other != NULL && strcmp(other, dot) == 0)
+            return key;
+    }
+    return dot + 1;
+}
+
+/* A swept key as a column: "parallel.tp" is `parallel_tp`. */
 static const gl_column *summary_columns_with(const gl_plan_view *view, gl_arena *arena)
 {
     gl_column *columns = GL_ARENA_NEW(arena, gl_column, view->swept_count + COUNT(summary_columns));
@@ -571,8 +581,8 @@ static const gl_column *summary_columns_with(const gl_plan_view *view, gl_arena 
         for (char *letter = name; *letter != '\0'; letter++)
             if (*letter == '.')
                 *letter = '_';
-        columns[i] =
-            (gl_column){name, gl_arena_strdup(arena, view->swept[i].key), GL_NUMBER, GL_FOR_ALL};
+        columns[i] = (gl_column){name, gl_arena_strdup(arena, swept_heading(view, i)), GL_NUMBER,
+                                 GL_FOR_ALL};
     }
     memcpy(columns + view->swept_count, summary_columns, sizeof summary_columns);
     return columns;
@@ -678,6 +688,11 @@ static bool misses_activations(const gl_plan *plan)
     return isnan(plan->memory.activations_bytes);
 }
 
+static bool misses_fit(const gl_plan *plan)
+{
+    return misses_activations(plan) && plan->memory.fits && !isnan(plan->memory.capacity_bytes);
+}
+
 static bool misses_capacity(const gl_plan *plan)
 {
     return plan->cluster->gpu != NULL && isnan(plan->memory.capacity_bytes);
@@ -701,8 +716,9 @@ static bool misses_inter(const gl_plan *plan)
 
 static const gap gaps[] = {
     {misses_mfu, "MFU is not given: the catalogue has no peak of this GPU for the compute type"},
-    {misses_activations, "activations are not known without an architecture: they are not in the "
-                         "memory total, which is a lower bound"},
+    {misses_activations, "activations and logits are not known without an architecture: they are "
+                         "not in the memory total, which is a lower bound"},
+    {misses_fit, "whether it fits is not known: the lower bound does, but activations come on top"},
     {misses_capacity, "whether it fits is not known: the catalogue has no memory size of this GPU"},
     {misses_intra, "no bandwidth inside the node meets target.exposed_communication: a required "
                    "one is not given"},
@@ -775,7 +791,26 @@ static bool is_constant(const gl_table *table, size_t column)
     return true;
 }
 
-/* Cluster and GPUs go into the title when they do not differ. */
+/* What goes into the title when all rows have the same of it; NULL: the column stays. */
+static const char *constant_text(const char *name, const gl_cell *cell, gl_arena *arena)
+{
+    if (strcmp(name, "cluster") == 0)
+        return gl_arena_printf(arena, ", on %s", cell->as.text);
+    if (strcmp(name, "gpus") == 0)
+        return gl_arena_printf(arena, ", %lld GPUs", (long long)cell->as.integer);
+    if (strcmp(name, "evidence") == 0)
+        return gl_arena_printf(arena, ", evidence %s", cell->as.text);
+    return NULL;
+}
+
+/* A tier that no row uses. */
+static bool is_unused(const char *name, const gl_cell *cell)
+{
+    bool verdict = strcmp(name, "in_node") == 0 || strcmp(name, "between") == 0;
+    return verdict && strcmp(cell->as.text, UNUSED) == 0;
+}
+
+/* People need not read in every row what does not differ. */
 static void hide_constants(gl_table *table, gl_arena *arena)
 {
     gl_column *columns = GL_ARENA_NEW(arena, gl_column, table->column_count);
@@ -783,13 +818,13 @@ static void hide_constants(gl_table *table, gl_arena *arena)
     table->columns = columns;
     for (size_t i = 0; i < table->column_count; i++) {
         const gl_cell *cell = &table->cells[i];
-        bool cluster = strcmp(columns[i].name, "cluster") == 0;
-        if ((!cluster && strcmp(columns[i].name, "gpus") != 0) || !is_constant(table, i))
+        const char *text = constant_text(columns[i].name, cell, arena);
+        bool unused = is_unused(columns[i].name, cell);
+        if ((text == NULL && !unused) || !is_constant(table, i))
             continue;
         columns[i].audience = GL_FOR_MACHINES;
-        table->title = cluster ? gl_arena_printf(arena, "%s, on %s", table->title, cell->as.text)
-                               : gl_arena_printf(arena, "%s, %lld GPUs", table->title,
-                                                 (long long)cell->as.integer);
+        if (text != NULL)
+            table->title = gl_arena_printf(arena, "%s%s", table->title, text);
     }
 }
 

@@ -12,11 +12,18 @@ for page in */*.1; do
         exit 1
     fi
 done
-page=$(mandoc -Tutf8 planner/gpulink-plan.1 | col -b)
 status=0
-for verb in plan explain schema check; do
-    for option in $("$GPULINK_BIN/gpulink-plan" "$verb" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
-        grep -qF -- "$option" <<<"$page" || { echo "gpulink-plan.1 lacks $option of $verb"; status=1; }
+# check_page PROGRAM FOLDER VERB...
+check_page() {
+    local program=$1 page verb option
+    page=$(mandoc -Tutf8 "$2/$program.1" | col -b)
+    shift 2
+    for verb in "$@"; do
+        for option in $("$GPULINK_BIN/$program" "$verb" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u); do
+            grep -qF -- "$option" <<<"$page" || { echo "$program.1 lacks $option of $verb"; status=1; }
+        done
     done
-done
+}
+check_page gpulink-plan planner plan explain schema check
+check_page gpulink-calibrate calibrate run import show merge
 exit "$status"

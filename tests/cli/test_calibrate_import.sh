@@ -61,6 +61,50 @@ expect 3 '--transport says nvlink' import "$logs/debug_shm.txt" --db f.db --tran
 expect 0 'INCOMPLETE: Test NCCL failure' import "$logs/made_aborted_rows.txt" --db g.db
 expect 0 'validation FAILED: 768' import "$logs/made_failed_check.txt" --db g.db
 
+# A run that is left out of a file is a refusal, too; the others are stored.
+cat "$logs/one_rank.txt" "$logs/check_all_reduce.txt" "$logs/check_all_reduce.txt" >three.txt
+expect 3 'three.txt:1:1: one rank alone' import three.txt --db i.db
+grep -q '(this run was left out)' err || complain 'not said what happens to the run'
+grep -q '1 of 2 runs were in the database already' err || complain 'a run was stored twice'
+[ "$(grep -c ': all_reduce, 2 ranks' err)" = 1 ] || complain 'a known run is reported as stored'
+
+# Names: one printable line, for rates as for curves.
+for option in --label --gpu; do
+    expect 2 'one line of printable' import rates.csv --db i.db "$option" $'a\nb'
+    expect 2 'a name of 10000 bytes' import rates.csv --db i.db "$option" \
+        "$(head -c 10000 /dev/zero | tr '\0' x)"
+done
+expect 0 '' import -q rates.csv --db i.db --label "'; DROP TABLE run; --"
+"$calibrate" show i.db --table runs >out 2>err && grep -q 'DROP TABLE' out || complain 'odd label'
+
+# A writer that is killed at any moment leaves whole files or nothing.
+for delay in 0.01 0.03 0.05 0.08 0.12 0.2; do
+    "$calibrate" import -q "$logs/types_all_reduce.txt" "$logs/json_periter.json" --db kill.db \
+        --label "$delay" >/dev/null 2>&1 &
+    sleep "$delay"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    [ -s kill.db ] || continue
+    expect 0 '' show kill.db --format csv
+    [ $(($(grep -c ',all_reduce,' out) % 144)) = 0 ] ||
+        complain 'half a file was stored'
+done
+
+# Writers take turns, and a reader sees whole runs.
+for writer in 1 2 3; do
+    for round in 1 2 3; do
+        "$calibrate" import -q "$logs/json_periter.json" --db turns.db --label "$writer-$round" ||
+            complain 'a writer did not get its turn'
+    done 2>turns &
+done
+for _ in $(seq 20); do
+    "$calibrate" show turns.db --format csv >out 2>err ||
+        grep -q 'No such file\|is empty' err || complain 'a reader saw half a run'
+done
+wait
+expect 0 '' show turns.db --table runs --format csv
+[ "$(wc -l <out)" = 10 ] || complain 'runs of a writer are missing'
+
 # Databases that cannot be written.
 printf 'hello' >text.db
 expect 3 'this is not a calibration database' import "$logs/check_all_reduce.txt" --db text.db
@@ -91,7 +135,7 @@ grep -q -- '--keep-host' out || complain 'help VERB is not the help of the verb'
 expect 0 '' help
 expect 0 '' --help
 expect 0 '' --version
-grep -q 'SQLite .*NCCL: absent' <(tr '\n' ' ' <out) || complain 'version without build information'
+grep -q 'SQLite .*NCCL: .*MPI: ' <(tr '\n' ' ' <out) || complain 'version without build information'
 "$calibrate" --version >/dev/full 2>err && complain 'a full disk is not noticed'
 
 # Ten megabytes of log: the time is printed, not judged.

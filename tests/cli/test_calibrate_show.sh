@@ -45,6 +45,14 @@ expect 0 '| curve' show a.db --format markdown --table curves
 expect 0 '' show a.db --table runs --format csv --output runs.csv
 grep -q 'nvl_all_reduce_g2.txt' runs.csv || complain 'no output file'
 
+# Nothing wider than people's terminals; all of one curve is there.
+"$calibrate" show a.db >out 2>err
+awk 'length($0) > 110 { bad = 1 } END { exit bad }' out || complain 'lines of more than 110 columns'
+expect 0 'LOO' show a.db --curve 1
+cp a.db same.db
+expect 2 'is a database' show same.db --output same.db
+cmp -s a.db same.db || complain 'the database was replaced by its report'
+
 expect 3 'there is no curve 99' show a.db --curve 99
 expect 2 'curves' show a.db --table nonsense
 expect 2 "did you mean 'markdown'" show a.db --format markdwn

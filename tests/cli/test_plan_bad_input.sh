@@ -160,3 +160,8 @@ expect 4 'nowhere' gpulink-plan good.yaml --cluster "$cluster" --output nowhere/
 expect 4 'space|full|write' bash -c 'gpulink-plan schema >/dev/full'
 expect 4 'space|full|write' bash -c 'gpulink-plan --help >/dev/full'
 expect 4 'space|full|write' bash -c 'gpulink-plan check good.yaml >/dev/full'
+
+cp "$GPULINK_SOURCE/data/clusters/$cluster.yaml" own.yaml
+expect 2 'overwrite the input good\.yaml' gpulink-plan good.yaml --cluster "$cluster" --output ./good.yaml
+expect 2 'overwrite the input own\.yaml' gpulink-plan good.yaml --cluster own.yaml --output own.yaml
+expect 0 '' cmp "$base" good.yaml

@@ -139,3 +139,21 @@ expect 0 'required_busbw_bytes_per_s' gpulink-plan schema csv
 for name in model cluster gpu link csv; do
     expect 0 '^\|' gpulink-plan schema "$name" --format markdown
 done
+
+# Sweeps of several keys keep to the width; what does not differ is not a column.
+for last in '' parallel.zero=0,1; do
+    gpulink-plan "$models/bloom-176b.yaml" --cluster "$cluster" --sweep batch.micro=1,2 \
+        --sweep parallel.recompute=none,full ${last:+--sweep "$last"} >page
+    expect 1 '' grep -nE '^.{101,}' page
+    expect 0 'recompute' cat page
+done
+# Last words that are the same do not tell two keys apart.
+gpulink-plan "$model" --cluster "$cluster" --sweep overlap.dp=true,false --sweep parallel.dp=1,2 >page
+expect 0 'overlap\.dp  parallel\.dp' cat page
+gpulink-plan "$models/llama-8b-16l-tp.yaml" --cluster "$cluster" --sweep batch.micro=1,2 >page
+expect 1 '' grep 'Between' page
+
+# Echoes of the input are for machines, and --table says so.
+for table in model parallel training cluster; do
+    expect 2 "--table $table .*--format csv" gpulink-plan "$model" --cluster "$cluster" --table "$table"
+done

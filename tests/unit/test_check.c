@@ -370,17 +370,72 @@ static void test_cluster(void **state)
     w.parallel.tp = 16;
     gl_cluster_extend(&cluster, gl_workload_ranks(&w));
     gl_check_cluster(&w, &cluster, &f);
-    assert_int_equal(f.count, 2);
-    assert_false(f.items[0].fatal || f.items[1].fatal);
+    assert_int_equal(f.count, 1);
+    assert_false(f.items[0].fatal);
     assert_string_equal(f.items[0].message, "tp (16) is larger than a node (8 GPUs): its "
                                             "collectives cross the network");
-    assert_string_equal(f.items[1].message, "tp (16) is larger than the 8 GPUs that nvlink4 joins");
     f.count = 0;
     w.parallel.tp = 3;
     gl_check_cluster(&w, &cluster, &f);
     assert_int_equal(f.count, 1);
     assert_string_equal(f.items[0].message,
                         "tp (3) does not divide a node's 8 GPUs: some groups cross the network");
+    gl_arena_destroy(arena);
+}
+
+/* NVLink bridges join pairs: groups of eight, or two groups of two crosswise, leave the pair. */
+static void test_link_domain(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_link bridge = {.name = "bridge", .domain_gpus = {.value = 2, .kind = GL_FIGURE_ASSUMED}};
+    gl_cluster cluster = {.nodes = 1, .gpus_per_node = 8, .intra = {.link = &bridge}};
+    gl_findings f = {.arena = arena};
+    gl_workload w = valid();
+    w.parallel.dp = 2;
+    gl_check_cluster(&w, &cluster, &f);
+    assert_int_equal(f.count, 0);
+    w.parallel.tp = 2;
+    gl_check_cluster(&w, &cluster, &f);
+    assert_int_equal(f.count, 1);
+    assert_false(f.items[0].fatal);
+    assert_string_equal(f.items[0].message,
+                        "4 GPUs of a node work together, but bridge joins at most 2: what moves "
+                        "between those is slower than planned; plan with the link that joins them "
+                        "all");
+    gl_curve measured = {.placement = {.ranks = 8, .nodes = 1, .ranks_per_node = 8}};
+    cluster.intra.curves = &measured;
+    cluster.intra.curve_count = 1;
+    f.count = 0;
+    gl_check_cluster(&w, &cluster, &f);
+    assert_int_equal(f.count, 0);
+    gl_arena_destroy(arena);
+}
+
+static void test_peak(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_gpu gpu = {.name = "mine", .fp16_flop_per_s = {.value = 1e14, .kind = GL_FIGURE_ASSUMED}};
+    gl_cluster cluster = {.nodes = 1, .gpus_per_node = 8, .gpu = &gpu};
+    const struct {
+        gl_dtype type;
+        bool fatal;
+        const char *message;
+    } cases[] = {
+        {GL_FP32, true, "the GPU 'mine' has no peak for fp32 (gpu.fp32)"},
+        {GL_FP8, false, "the GPU 'mine' has no FP8: fp8 is planned at its 16-bit peak"},
+        {GL_BF16, false, "the GPU 'mine' has no BF16: bf16 is planned at its FP16 peak"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gl_findings f = {.arena = arena};
+        gl_workload w = valid();
+        w.precision.compute = cases[i].type;
+        gl_check_cluster(&w, &cluster, &f);
+        assert_int_equal(f.count, 1);
+        assert_int_equal(f.items[0].fatal, cases[i].fatal);
+        assert_string_equal(f.items[0].message, cases[i].message);
+    }
     gl_arena_destroy(arena);
 }
 
@@ -400,6 +455,8 @@ int main(void)
         cmocka_unit_test(test_without_sequence),
         cmocka_unit_test(test_absurd_sizes),
         cmocka_unit_test(test_cluster),
+        cmocka_unit_test(test_link_domain),
+        cmocka_unit_test(test_peak),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,55 @@ static void test_odd_values(void **state)
     assert_true(import_text(odd, "x", &nothing_said, &result, &err));
     assert_true(has_warning(&result.runs[0], "INCOMPLETE: Test CUDA failure"));
     assert_false(has_warning(&result.runs[0], "node01"));
+    odd = replace(text, "\"errors\":[\"\"]",
+                  "\"errors\":[\"node01: Test NCCL failure x.cu:1 'to 10.1.2.3<4> on node01'\"]");
+    assert_true(import_text(odd, "x", &nothing_said, &result, &err));
+    assert_true(has_warning(&result.runs[0], "Test NCCL failure"));
+    assert_false(has_warning(&result.runs[0], "node01"));
+    assert_false(has_warning(&result.runs[0], "10.1.2.3"));
+}
+
+/* "cat a.json b.json": no document is lost without a word. */
+static void test_several_documents(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    char *one = read_fixture("json_alltoall.json"), *two = read_fixture("json_all_reduce.json");
+    const char *text = gl_arena_printf(arena, "\xef\xbb\xbf%s\n\n%s\n", one, two);
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_int_equal(result.run_count, 2);
+    assert_int_equal(result.runs[1].curves[0].collective, GL_ALL_REDUCE);
+    assert_refused(gl_arena_printf(arena, "%s\ngarbage", one), "x", &nothing_said,
+                   "this is no JSON document");
+}
+
+/* Somebody's shell holds bytes that JSON does not allow. */
+static void test_bytes_of_other_encodings(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    char *text = read_fixture("json_all_reduce.json");
+    char *odd = replace(text, "HOSTNAME=node01", "NAME=J\xfcrgen \x1b[0m \\\" }");
+    assert_true(import_text(odd, "x", &nothing_said, &result, &err));
+    assert_int_equal(result.runs[0].curves[0].sample_count, 28);
+    assert_int_equal(result.runs[0].run.state, GL_RUN_COMPLETE);
+}
+
+/* NCCL_ in front does not make a password one of NCCL's variables. */
+static void test_secrets_with_the_prefix(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    char *text = replace(read_fixture("json_all_reduce.json"), "API_TOKEN=not-a-real-secret",
+                         "NCCL_API_TOKEN=geheim\",\"NCCL_PASSWORD=geheim\","
+                         "\"NCCL_IB_HCA=mlx5_0\\nOTHER=geheim");
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_null(strstr(result.runs[0].run.environment, "geheim"));
+    assert_non_null(strstr(result.runs[0].run.environment, "NCCL_API_TOKEN=(set)"));
+    assert_non_null(strstr(result.runs[0].run.environment, "NCCL_IB_HCA=mlx5_0\n"));
 }
 
 static void test_refusals(void **state)
@@ -142,13 +191,11 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_document_agrees_with_text),
-        TEST(test_what_a_document_says_of_itself),
-        TEST(test_host_is_kept_when_asked_for),
-        TEST(test_percentiles),
-        TEST(test_truncated_documents),
-        TEST(test_odd_values),
-        TEST(test_refusals),
+        TEST(test_document_agrees_with_text),   TEST(test_what_a_document_says_of_itself),
+        TEST(test_host_is_kept_when_asked_for), TEST(test_percentiles),
+        TEST(test_truncated_documents),         TEST(test_odd_values),
+        TEST(test_several_documents),           TEST(test_bytes_of_other_encodings),
+        TEST(test_secrets_with_the_prefix),     TEST(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -546,7 +546,18 @@ static void test_cleaning(void **state)
                  {"[1,", "[1,"},
                  {"\x1b", ""},
                  {"\x1b[", ""},
-                 {"> | # a", "a"}};
+                 {"> | # a", "a"},
+                 {"\x1b]0;me@host: ~\a# a", "a"},
+                 {"\x1b]0;title\x1b\\a", "a"},
+                 {"\x1b]0;no end", ""},
+                 {"| 8 | 2 | float |", "8 2 float"},
+                 {"nccl-1  | # a", "nccl-1 # a"},
+                 {"a|b", "a|b"},
+                 {"\xc2\xa0"
+                  "8\xc2\xa0"
+                  "2",
+                  "8 2"},
+                 {"\xef\xbb\xbf# a", "a"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *line = gl_arena_strdup(arena, cases[i].line);
@@ -560,6 +571,126 @@ static void test_cleaning(void **state)
             assert_memory_equal(words.items[k].text, wanted.items[k].text, words.items[k].length);
         }
     }
+}
+
+/* Escapes and no-break spaces between the words of a line do not pull them apart. */
+static void test_phrases_survive_cleaning(void **state)
+{
+    static const char *const lines[] = {"\x1b[1mAvg\x1b[0m \x1b[1mbus\x1b[0m bandwidth",
+                                        "Avg\xc2\xa0"
+                                        "bus\xc2\xa0"
+                                        "bandwidth"};
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char *line = gl_arena_strdup(arena, lines[i]);
+        gl_prefix_clean(line);
+        assert_string_equal(line, "Avg bus bandwidth");
+    }
+}
+
+static const char frame[] =
+    "# Collective test starting: %s\n"
+    "# nThread 1 nGpus 2 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 1 iters: 20 agg "
+    "iters: 1 validation: 1 graph: 0\n"
+    "#  Rank  0 Group  0 Pid  1 on  gpu-17 device  0 [0000:00:06] NVIDIA H200\n"
+    "#  Rank  1 Group  0 Pid  1 on  gpu-17 device  1 [0000:00:07] NVIDIA H200\n"
+    "#  size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+    "%s";
+
+static const char *framed(const char *test, const char *rows)
+{
+    return gl_arena_printf(arena, frame, test, rows);
+}
+
+/* One value short, the root must not become the time, nor a bandwidth the wrong elements. */
+static void test_row_that_lacks_its_last_value(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    const char *text = framed(
+        "all_reduce_perf", "1048576 262144 float sum -1 24.68 42.49 42.49 0 24.00 43.69 43.69 0\n"
+                           "2097152 524288 float sum -1 25.00 83.89 83.89 0 25.00 83.89 83.89\n");
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_true(has_warning(&result.runs[0], "1 rows were torn"));
+    assert_false(has_warning(&result.runs[0], "wrong elements"));
+    assert_int_equal(result.runs[0].curves[0].sample_count, 1);
+    /* The same with a root that could be a time. */
+    text = framed("broadcast_perf",
+                  "1048576 262144 float none 0 24.68 42.49 42.49 0 24.00 43.69 43.69 0\n"
+                  "2097152 524288 float none 1 25.00 83.89 83.89 0 25.00 83.89 83.89\n");
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_int_equal(result.runs[0].curve_count, 2);
+    assert_false(has_warning(&result.runs[0], "wrong elements"));
+}
+
+static void test_roots_are_ranks(void **state)
+{
+    (void)state;
+    assert_refused(framed("broadcast_perf",
+                          "1048576 262144 float none 2 24.68 42.49 42.49 0 24.00 43.69 43.69 0\n"),
+                   "x", &nothing_said, "root 2, but there are 2 ranks");
+}
+
+/* Whatever is left out is said. */
+static void test_values_without_a_time_are_counted(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    const char *text = framed("all_reduce_perf",
+                              "0 0 float sum -1 0.25 0.00 0.00 0 0.25 0.00 0.00 0\n"
+                              "1048576 262144 float sum -1 24.68 42.49 42.49 0 nan nan 43.69 0\n");
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_true(has_warning(&result.runs[0], "1 values left out: size or time is no number"));
+}
+
+/* Of rows that fit and rows that do not, the message names one that does not. */
+static void test_contradiction_names_the_row(void **state)
+{
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    const char *text = framed(
+        "all_reduce_perf", "1048576 262144 float sum -1 24.68 42.49 42.49 0 24.00 43.69 45.87 0\n");
+    assert_false(import_text(text, "x", &nothing_said, &result, &err));
+    assert_non_null(strstr(err.message, "busbw / algbw is 1.0499 "));
+    assert_null(strstr(err.message, "which is 2 ranks"));
+}
+
+static void test_messages_name_no_machine(void **state)
+{
+    static const char *const secrets[] = {"gpu-17", "10.1.2.3", "10.4.5.6", "fe80", "storage-9"};
+    (void)state;
+    gl_import_result result;
+    gl_error err;
+    const char *text =
+        framed("all_reduce_perf",
+               "1048576 262144 float sum -1 24.68 42.49 42.49 0 24.00 43.69 43.69 0\n"
+               "storage-9: Test NCCL failure all_reduce.cu:44 'Connect to 10.1.2.3<5> failed; "
+               "10.4.5.6 fe80::1%eth0 gpu-17.cluster.local (storage-9)'\n");
+    assert_true(import_text(text, "x", &nothing_said, &result, &err));
+    assert_true(has_warning(&result.runs[0], "INCOMPLETE: Test NCCL failure all_reduce.cu:44"));
+    for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+        assert_false(has_warning(&result.runs[0], secrets[i]));
+}
+
+/* Pasted without their first lines. */
+static void test_other_programs_without_their_names(void **state)
+{
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"[ ID] Interval           Transfer     Bitrate\n", "iperf"},
+        {" #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]\n", "ib_write_lat"},
+        {"memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)\n", "nvbandwidth"},
+        {"SUM host_to_device_memcpy_ce 444.7\n", "nvbandwidth"},
+        {"Bidirectional P2P=Enabled Bandwidth Matrix (GB/s)\n", "p2pBandwidthLatencyTest"},
+        {"# Size       Avg Latency(us)\n4 12.3\n", "OSU"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_refused(cases[i].text, "x", &nothing_said, cases[i].words);
 }
 
 static void test_headers(void **state)
@@ -610,6 +741,13 @@ int main(void)
         TEST(test_transport_said_and_proven),
         TEST(test_numbers),
         TEST(test_cleaning),
+        TEST(test_phrases_survive_cleaning),
+        TEST(test_row_that_lacks_its_last_value),
+        TEST(test_roots_are_ranks),
+        TEST(test_values_without_a_time_are_counted),
+        TEST(test_contradiction_names_the_row),
+        TEST(test_messages_name_no_machine),
+        TEST(test_other_programs_without_their_names),
         TEST(test_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

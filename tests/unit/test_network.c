@@ -146,7 +146,8 @@ static void a_switch_that_reduces_moves_less(void **state)
     t = time_of(&cluster, GL_ALL_REDUCE, (gl_placement){16, 2, 8, 1}, 1e9, *state);
     assert_close(t.time_s, 1e9 * 9 / 8 / (315 * GB), 1e-12);
     assert_true(t.busbw_bytes_per_s > 360 * GB);
-    nv.switch_latency_s = figure(1); /* too slow to start: the ring instead */
+    assert_close(t.error_frac, 0.25, 1e-12); /* published runs scatter */
+    nv.switch_latency_s = figure(1);         /* too slow to start: the ring instead */
     assert_string_equal(time_of(&cluster, GL_ALL_REDUCE, node, 1e9, *state).algorithm, "ring");
 }
 

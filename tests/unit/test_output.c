@@ -250,6 +250,22 @@ static void a_pipe_gets_all(void **state)
     assert_string_equal(text, "through");
 }
 
+/* "show lab.db -o lab.db" must not destroy the measurements. */
+static void a_database_is_not_replaced(void **state)
+{
+    place *p = *state;
+    gl_output *out;
+    gl_error err;
+    FILE *file = fopen(p->file, "wb");
+    assert_non_null(file);
+    fwrite("SQLite format 3\0and more", 1, 24, file);
+    fclose(file);
+    assert_false(gl_output_open(p->file, &out, &err));
+    assert_int_equal(err.status, GL_ERROR_USAGE);
+    assert_non_null(strstr(err.message, "is a database"));
+    assert_file(p->file, "SQLite format 3");
+}
+
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -260,6 +276,7 @@ int main(void)
         IN_PLACE(an_older_file_stays_when_discarded),
         IN_PLACE(an_older_file_is_replaced),
         IN_PLACE(a_link_is_followed),
+        IN_PLACE(a_database_is_not_replaced),
         IN_PLACE(paths_that_cannot_be_written_fail_at_once),
         cmocka_unit_test(devices_are_written_as_they_are),
         IN_PLACE(standard_output_by_any_name),

@@ -307,8 +307,8 @@ static void test_hostile_schemas(void **state)
         "DROP TABLE overlap",
         "ALTER TABLE run DROP COLUMN label",
         "ALTER TABLE sample RENAME TO s; CREATE VIEW sample AS SELECT * FROM s",
-        "ALTER TABLE curve RENAME TO c; CREATE VIEW curve AS WITH RECURSIVE t(id) AS (SELECT 1 "
-        "UNION ALL SELECT id + 1 FROM t) SELECT id, 1 AS run_id FROM t",
+        ("ALTER TABLE curve RENAME TO c; CREATE VIEW curve AS WITH RECURSIVE t(id) AS (SELECT 1 "
+         "UNION ALL SELECT id + 1 FROM t) SELECT id, 1 AS run_id FROM t"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
@@ -475,6 +475,56 @@ static void test_hot_journal_is_rolled_back(void **state)
     gl_store_close(store);
 }
 
+/* What a reader sees does not change between its statements. */
+static void test_a_reader_has_one_view(void **state)
+{
+    (void)state;
+    make_file();
+    gl_store *store;
+    gl_error err;
+    gl_catalog first, second;
+    sqlite3 *other;
+    assert_true(gl_store_open(path, &store, &err));
+    assert_true(gl_store_read_catalog(store, arena, &first, &err));
+    assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+    sqlite3_exec(other, "DELETE FROM run", NULL, NULL, NULL); /* must wait for the reader */
+    assert_true(gl_store_read_catalog(store, arena, &second, &err));
+    assert_int_equal(first.run_count, second.run_count);
+    gl_store_close(store);
+    sqlite3_close(other);
+}
+
+/* The journal of another program's database is not ours to roll back. */
+static void test_foreign_journal_is_left_alone(void **state)
+{
+    (void)state;
+    char command[700];
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "CREATE TABLE x (a); INSERT INTO x VALUES (1);"
+                     "PRAGMA cache_size = 1; BEGIN IMMEDIATE;"
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+                     "WHERE i < 3000) INSERT INTO x SELECT printf('%500c', 'x') FROM n",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    snprintf(command, sizeof command, "cp %s %s.s && cp %s-journal %s.j", path, path, path, path);
+    assert_int_equal(system(command), 0);
+    sqlite3_close(db);
+    snprintf(command, sizeof command, "cp %s.s %s && cp %s.j %s-journal", path, path, path, path);
+    assert_int_equal(system(command), 0);
+    gl_store *store;
+    gl_error err;
+    assert_false(gl_store_open(path, &store, &err));
+    assert_non_null(strstr(err.message, "another program"));
+    assert_false(gl_store_open_writable(path, &store, &err));
+    snprintf(command, sizeof command,
+             "cmp %s %s.s && cmp %s-journal %s.j; r=$?; rm -f %s.s %s.j; exit $r", path, path, path,
+             path, path, path);
+    assert_int_equal(system(command), 0);
+}
+
 static void test_migrations(void **state)
 {
     static const gl_migration to_one[] = {{1, "CREATE TABLE a (x)"}};
@@ -565,6 +615,8 @@ int main(void)
         TEST(test_writer_refuses_bad_values),
         TEST(test_busy_database),
         TEST(test_hot_journal_is_rolled_back),
+        TEST(test_a_reader_has_one_view),
+        TEST(test_foreign_journal_is_left_alone),
         TEST(test_migrations),
         TEST(test_many_samples),
         TEST(test_paths_are_no_uris),

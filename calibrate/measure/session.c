@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/measure/session.h"
+
+#include "calibrate/measure/placements.h"
+#include "calibrate/measure/rates.h"
+#include "calibrate/measure/recorder.h"
+#include "calibrate/measure/sampler.h"
+#include "calibrate/measure/statistics.h"
+#include "common/units.h"
+#include "gpulink_version.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OCTAVE_SHARE  0.75 /* of a curve's time, as long as octaves are missing */
+#define BETWEEN_SHARE 0.25 /* of what is left, for each size in between */
+#define RATES_SHARE   0.4  /* of the budget, when compute rates or overlap are measured too */
+#define MEASURING_SHARE                                                                            \
+    6.0 /* a point measures at least this many times what storing it takes …                     \
+         */
+#define LEAST_MAX_S      0.1  /* … but not longer than this */
+#define SHORTEST_S       1e-9 /* no clock here tells shorter times */
+#define CALLS_OF_A_POINT 5.0  /* warm-up, three iterations, one to check */
+
+typedef struct session {
+    gl_backend *backend;
+    const gl_session_options *options;
+    gl_arena *arena;
+    gl_session_result *result;
+    gl_error *err;
+    gl_recorder recorder; /* on the leader */
+    gl_dtype dtype;
+    gl_grouping *groupings;
+    size_t grouping_count;
+    double *times_s;
+    double start_s, end_s; /* of the collectives */
+    double point_wall_s;   /* spent on points in all, with what is around the measuring */
+    double extra_s;        /* see visit: the latest, for the first point of the next curve */
+    int visits_left;       /* curves still to come, this one included */
+    int visits;
+} session;
+
+/* One curve at work. */
+typedef struct visit {
+    const gl_grouping *grouping;
+    gl_curve curve;
+    gl_sampler sampler;
+    double end_s;   /* of its share */
+    double extra_s; /* what a call costs beyond its time: barriers, other programs */
+    double last_busbw;
+    bool failed; /* the last point could not be stored: s->err says why */
+} visit;
+
+static double now(const session *s)
+{
+    return s->options->clock_s();
+}
+
+static bool leads(const session *s)
+{
+    return s->backend->leader;
+}
+
+static double agree(const session *s, double value)
+{
+    return s->backend->vtable->agree(s->backend, value);
+}
+
+static bool stopped(const session *s)
+{
+    return s->options->stopped != NULL && s->options->stopped();
+}
+
+static void warn(session *s, const char *line)
+{
+    gl_session_result *r = s->result;
+    r->warnings =
+        gl_arena_printf(s->arena, "%s%s%s", r->warnings, r->warnings[0] ? "\n" : "", line);
+}
+
+/* After a failure of the leader: in the others it has no message, for the leader tells. */
+static bool stop_with(session *s, gl_status status)
+{
+    if (!leads(s))
+        gl_fail(s->err, status, "%s", "");
+    return false;
+}
+
+/* Did the leader's step go well? */
+static bool all_well(session *s, bool ok)
+{
+    gl_status status = (gl_status)agree(s, ok ? GL_OK : s->err->status);
+    return status == GL_OK || stop_with(s, status);
+}
+
+/* A backend that failed may have left others in a call. */
+static bool backend_failed(session *s)
+{
+    s->result->backend_failed = true;
+    return false;
+}
+
+/* ---- one point ---- */
+
+enum { BATCH_WARMUP = 100000, BATCH_ABANDON = -1 };
+
+/* The leader's word on the next batch, packed into the one number that all get. */
+static double next_batch(const session *s, const gl_pacer *pacer)
+{
+    int warmup;
+    if (stopped(s))
+        return pacer->count >= GL_PACER_LEAST ? 0 : BATCH_ABANDON;
+    int iterations = gl_pacer_next(pacer, &warmup);
+    return iterations + (double)BATCH_WARMUP * warmup;
+}
+
+/* Measures until the pacer has enough. *abandoned: the user stopped before there was anything. */
+static bool measure_batches(session *s, const visit *v, double size, gl_pacer *pacer,
+                            bool *abandoned)
+{
+    for (;;) {
+        double batch = agree(s, leads(s) ? next_batch(s, pacer) : 0);
+        *abandoned = batch < 0;
+        if (batch <= 0)
+            return true;
+        int warmup = (int)(batch / BATCH_WARMUP), iterations = (int)fmod(batch, BATCH_WARMUP);
+        double start = now(s);
+        if (!s->backend->vtable->measure(s->backend, size, v->curve.in_place, warmup, iterations,
+                                         pacer->times_s + pacer->count, s->err))
+            return backend_failed(s);
+        gl_pacer_add(pacer, warmup, iterations, now(s) - start);
+        s->result->measuring_s += now(s) - start;
+    }
+}
+
+static gl_sample sample_of(const gl_pacer *pacer, gl_statistics *statistics, double size,
+                           double wrong)
+{
+    *statistics = gl_statistics_of(pacer->times_s, pacer->count);
+    return (gl_sample){.size_bytes = size,
+                       .time_median_s = fmax(statistics->median, SHORTEST_S),
+                       .time_p05_s = fmax(statistics->p05, SHORTEST_S),
+                       .time_p95_s = fmax(statistics->p95, SHORTEST_S),
+                       .time_min_s = fmax(statistics->min, SHORTEST_S),
+                       .iterations = pacer->count,
+                       .wrong = wrong};
+}
+
+static const char *merged(const char *before, const char *now)
+{
+    return before[0] == '\0' || strcmp(before, now) == 0 ? now : now[0] == '\0' ? before : "mixed";
+}
+
+/* What carried this size goes into the curve; texts that differ by size become "mixed". */
+static bool look_at_path(session *s, visit *v, double size)
+{
+    gl_curve seen = v->curve, *c = &v->curve;
+    s->backend->vtable->observe(s->backend, size, s->arena, &seen);
+    seen.algorithm = merged(c->algorithm, seen.algorithm);
+    seen.protocol = merged(c->protocol, seen.protocol);
+    bool changed = seen.transport != c->transport || seen.nics != c->nics ||
+                   strcmp(seen.algorithm, c->algorithm) != 0 ||
+                   strcmp(seen.protocol, c->protocol) != 0;
+    *c = seen;
+    return changed;
+}
+
+static const char *curve_name(const session *s, const gl_curve *c)
+{
+    char groups[40] = "";
+    if (c->placement.concurrent_groups > 1)
+        snprintf(groups, sizeof groups, ", %d groups at once", c->placement.concurrent_groups);
+    return gl_arena_printf(s->arena, "%s of %d ranks on %d node%s%s, %s",
+                           gl_collective_name(c->collective), c->placement.ranks,
+                           c->placement.nodes, c->placement.nodes == 1 ? "" : "s", groups,
+                           c->in_place ? "in place" : "out of place");
+}
+
+static void count_wrong(session *s, const gl_curve *curve, const gl_sample *sample)
+{
+    if (!(sample->wrong > 0))
+        return;
+    s->result->wrong_points++;
+    warn(s, gl_arena_printf(s->arena, "WRONG RESULTS: %s: %.0f elements at %.0f bytes",
+                            curve_name(s, curve), sample->wrong, sample->size_bytes));
+}
+
+static bool store_point(session *s, visit *v, const gl_pacer *pacer, double size, double wrong)
+{
+    gl_statistics statistics;
+    gl_sample sample = sample_of(pacer, &statistics, size, wrong);
+    bool path_changed = look_at_path(s, v, size);
+    if (!gl_recorder_add(&s->recorder, &v->curve, path_changed, &sample, s->err))
+        return false;
+    gl_sampler_add(&v->sampler, size, sample.time_median_s, gl_statistics_half_width(&statistics));
+    v->last_busbw =
+        size / sample.time_median_s * gl_bus_factor(v->curve.collective, v->curve.placement.ranks);
+    count_wrong(s, &v->curve, &sample);
+    s->result->points++;
+    s->result->new_points++;
+    return true;
+}
+
+/* What a point costs beside its calls: checking, storing, agreeing. */
+static double around_s(const session *s)
+{
+    if (s->result->new_points == 0)
+        return 0;
+    return fmax(s->point_wall_s - s->result->measuring_s, 0) / s->result->new_points;
+}
+
+/* A point takes long enough that what is around it does not make up most of the run. */
+static double least_s(const session *s)
+{
+    return fmin(MEASURING_SHARE * around_s(s), LEAST_MAX_S);
+}
+
+/* What a call of the size will cost, as far as known. */
+static double expect_call(const session *s, const visit *v, double size)
+{
+    double time_s = gl_sampler_expect(&v->sampler, size);
+    if (!isnan(time_s))
+        return time_s + v->extra_s;
+    return s->extra_s > 0 ? s->extra_s : (double)NAN;
+}
+
+static bool measure_point(session *s, visit *v, double size, double share_s)
+{
+    gl_pacer pacer;
+    bool abandoned;
+    double wrong, start = now(s);
+    gl_pacer_begin(&pacer, s->times_s, s->options->precision, share_s, least_s(s),
+                   expect_call(s, v, size));
+    if (!measure_batches(s, v, size, &pacer, &abandoned))
+        return false;
+    if (abandoned)
+        return true;
+    if (!s->backend->vtable->verify(s->backend, size, v->curve.in_place, &wrong, s->err))
+        return backend_failed(s);
+    v->extra_s = s->extra_s = fmax(pacer.call_s - pacer.median_s, 0);
+    bool stored = !leads(s) || store_point(s, v, &pacer, size, wrong);
+    s->point_wall_s += now(s) - start;
+    v->failed = !stored;
+    return true;
+}
+
+/* ---- one curve ---- */
+
+/* The leader's choice: 0 = this curve is done. */
+static double choose_size(const session *s, const visit *v, double *share_s)
+{
+    double size, left_s = v->end_s - now(s);
+    *share_s = 0;
+    if (stopped(s) || left_s <= 0)
+        return 0;
+    double affordable =
+        gl_sampler_affordable(&v->sampler, (left_s - around_s(s)) / CALLS_OF_A_POINT - v->extra_s);
+    if (gl_sampler_next_octave(&v->sampler, affordable, &size)) {
+        int octaves = gl_sampler_octaves_left(&v->sampler, affordable);
+        *share_s = fmax(OCTAVE_SHARE * left_s / octaves - around_s(s), around_s(s));
+        return size;
+    }
+    /* Shares that get ever smaller would end in points that cost more to store than to measure. */
+    if (left_s < least_s(s) + around_s(s) ||
+        !gl_sampler_next_between(&v->sampler, affordable, &size))
+        return 0;
+    *share_s = fmax(BETWEEN_SHARE * left_s, least_s(s));
+    return size;
+}
+
+static void tell(const session *s, const visit *v, double size)
+{
+    if (!leads(s) || s->options->progress == NULL)
+        return;
+    const gl_session_progress progress = {.curve = &v->curve,
+                                          .size_bytes = size,
+                                          .busbw_bytes_per_s = v->last_busbw,
+                                          .left_s = fmax(s->end_s - now(s), 0),
+                                          .curves_done = s->visits - s->visits_left,
+                                          .curves = s->visits};
+    s->options->progress(s->options->progress_context, &progress);
+}
+
+static bool measure_curve(session *s, visit *v)
+{
+    v->end_s = now(s) + (s->end_s - now(s)) / s->visits_left;
+    for (;;) {
+        double share_s = 0, size = leads(s) && !v->failed ? choose_size(s, v, &share_s) : 0;
+        size = agree(s, v->failed ? -(double)s->err->status : size);
+        if (size == 0)
+            return true;
+        if (size < 0)
+            return stop_with(s, (gl_status)-size);
+        tell(s, v, size);
+        if (!measure_point(s, v, size, share_s))
+            return false;
+    }
+}
+
+static const char *redop_of(gl_collective collective)
+{
+    return collective == GL_ALL_REDUCE || collective == GL_REDUCE_SCATTER ? "sum" : "";
+}
+
+/* Messages are whole numbers of elements, and of elements for each rank where ranks have parts. */
+static double unit_of(const session *s, gl_collective collective, int ranks)
+{
+    bool parts =
+        collective == GL_ALL_GATHER || collective == GL_REDUCE_SCATTER || collective == GL_ALLTOALL;
+    return gl_dtype_bytes(s->dtype) * (parts ? ranks : 1);
+}
+
+static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_collective collective,
+                        bool in_place, double max_bytes)
+{
+    *v = (visit){.grouping = grouping, .last_busbw = NAN};
+    v->curve = (gl_curve){.collective = collective,
+                          .dtype = s->dtype,
+                          .redop = redop_of(collective),
+                          .placement = grouping->placement,
+                          .algorithm = "",
+                          .protocol = "",
+                          .in_place = in_place,
+                          .root = collective == GL_BROADCAST ? 0 : -1};
+    gl_sampler_begin(&v->sampler, s->options->min_bytes, max_bytes,
+                     unit_of(s, collective, grouping->placement.ranks), s->options->precision,
+                     s->arena);
+    if (!leads(s))
+        return;
+    gl_recorder_find(&s->recorder, &v->curve);
+    for (size_t i = 0; i < v->curve.sample_count; i++) {
+        const gl_sample *old = &v->curve.samples[i];
+        gl_sampler_add(&v->sampler, old->size_bytes, old->time_median_s, s->options->precision);
+        count_wrong(s, &v->curve, old);
+        s->result->points++;
+    }
+}
+
+/* The largest size that the user asked for, whatever fits. */
+static double largest_wanted(const session *s, const visit *v)
+{
+    gl_sampler asked = v->sampler;
+    asked.max_bytes = s->options->max_bytes;
+    return gl_sampler_largest(&asked);
+}
+
+static void end_visit(session *s, visit *v)
+{
+    char text[40];
+    s->visits_left--;
+    if (!leads(s))
+        return;
+    size_t count = v->sampler.count;
+    double reached = count > 0 ? v->sampler.points[count - 1].size_bytes : 0;
+    s->result->curves += count > 0;
+    if (reached >= largest_wanted(s, v) || stopped(s))
+        return;
+    s->result->short_curves++;
+    if (count == 0) {
+        warn(s, gl_arena_printf(s->arena, "%s: not measured, the budget was too short",
+                                curve_name(s, &v->curve)));
+        return;
+    }
+    warn(s, gl_arena_printf(s->arena, "%s: sizes above %s %s", curve_name(s, &v->curve),
+                            gl_format_quantity(reached, GL_BYTES, text, sizeof text),
+                            reached >= gl_sampler_largest(&v->sampler)
+                                ? "do not fit (memory, or the counts of MPI)"
+                                : "did not fit into the budget"));
+}
+
+/* ---- a grouping and a collective ---- */
+
+/* Out of place and in place. Alltoall and send-receive have one way only. */
+static int variants_of(gl_collective collective)
+{
+    return collective == GL_ALLTOALL || collective == GL_SENDRECV ? 1 : 2;
+}
+
+static bool nothing_to_do(const session *s, const visit *visits, int count)
+{
+    double size;
+    for (int i = 0; i < count; i++)
+        if (gl_sampler_next_octave(&visits[i].sampler, INFINITY, &size) ||
+            gl_sampler_next_between(&visits[i].sampler, INFINITY, &size))
+            return stopped(s);
+    return true;
+}
+
+static bool measure_joined(session *s, visit *visits, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (!measure_curve(s, &visits[i]))
+            return false;
+        end_visit(s, &visits[i]);
+    }
+    return true;
+}
+
+static bool measure_collective(session *s, const gl_grouping *grouping, gl_collective collective)
+{
+    const gl_backend_vtable *backend = s->backend->vtable;
+    visit visits[2];
+    int count = variants_of(collective);
+    double memory = backend->max_size_bytes(s->backend, collective, &grouping->placement);
+    double max_bytes = agree(s, fmin(s->options->max_bytes, memory));
+    for (int i = 0; i < count; i++)
+        begin_visit(s, &visits[i], grouping, collective, i == 1, max_bytes);
+    if (agree(s, leads(s) && nothing_to_do(s, visits, count)) != 0) {
+        for (int i = 0; i < count; i++)
+            end_visit(s, &visits[i]);
+        return true;
+    }
+    double largest = fmax(gl_sampler_largest(&visits[0].sampler), visits[0].sampler.unit_bytes);
+    if (!backend->join(s->backend, grouping, collective, s->dtype, largest, s->err))
+        return false;
+    bool ok = measure_joined(s, visits, count);
+    if (!s->result->backend_failed)
+        backend->leave(s->backend);
+    return ok;
+}
+
+static bool measure_collectives(session *s)
+{
+    const gl_session_options *o = s->options;
+    for (int k = 0; k < o->collective_count; k++)
+        s->visits += variants_of(o->collectives[k]) * (int)s->grouping_count;
+    s->visits_left = s->visits;
+    for (size_t i = 0; i < s->grouping_count; i++)
+        for (int k = 0; k < o->collective_count; k++)
+            if (!measure_collective(s, &s->groupings[i], o->collectives[k]))
+                return false;
+    return true;
+}
+
+/* ---- compute rates and overlap ---- */
+
+static bool add_compute(void *context, const gl_compute_rate *rate, gl_error *err)
+{
+    return gl_recorder_add_compute(&((session *)context)->recorder, rate, err);
+}
+
+static bool add_overlap(void *context, const gl_overlap_rate *rate, gl_error *err)
+{
+    return gl_recorder_add_overlap(&((session *)context)->recorder, rate, err);
+}
+
+static bool rates_stopped(void *context)
+{
+    return stopped(context);
+}
+
+/* Of the rates in the file, those of this run. */
+static void fill_sink(session *s, gl_rates_sink *sink)
+{
+    const gl_catalog *before = &s->recorder.before;
+    gl_compute_rate *compute = GL_ARENA_NEW(s->arena, gl_compute_rate, before->compute_count);
+    gl_overlap_rate *overlap = GL_ARENA_NEW(s->arena, gl_overlap_rate, before->overlap_count);
+    *sink = (gl_rates_sink){.context = s,
+                            .compute = compute,
+                            .overlap = overlap,
+                            .add_compute = add_compute,
+                            .add_overlap = add_overlap,
+                            .stopped = rates_stopped};
+    for (size_t i = 0; i < before->compute_count; i++)
+        if (before->compute[i].run_id == s->recorder.run_id)
+            compute[sink->compute_count++] = before->compute[i];
+    for (size_t i = 0; i < before->overlap_count; i++)
+        if (before->overlap[i].run_id == s->recorder.run_id)
+            overlap[sink->overlap_count++] = before->overlap[i];
+}
+
+/* Overlap is measured where most ranks work together: the last grouping. */
+static bool measure_rates(session *s)
+{
+    const gl_session_options *o = s->options;
+    const gl_grouping *largest = &s->groupings[s->grouping_count - 1];
+    gl_rates_sink sink, *mine = leads(s) ? &sink : NULL;
+    double left_s = s->start_s + o->budget_s - now(s), start = now(s);
+    if (leads(s))
+        fill_sink(s, &sink);
+    left_s = fmax(left_s, 1) / (o->compute + o->overlap);
+    bool ok = !o->compute || gl_rates_measure_compute(s->backend, left_s, mine, s->err);
+    ok = ok && (!o->overlap || gl_rates_measure_overlap(s->backend, largest, left_s, mine, s->err));
+    s->result->measuring_s += now(s) - start;
+    return ok || backend_failed(s);
+}
+
+/* ---- the session ---- */
+
+static bool check_dtype(session *s)
+{
+    const gl_dtype *known = s->backend->dtypes;
+    const char *all = "";
+    s->dtype = s->options->dtype != GL_DTYPE_NONE ? s->options->dtype : known[0];
+    for (; *known != GL_DTYPE_NONE; known++) {
+        if (*known == s->dtype)
+            return true;
+        all = gl_arena_printf(s->arena, "%s%s%s", all, all[0] ? ", " : "", gl_dtype_name(*known));
+    }
+    return gl_fail_at(s->err, GL_ERROR_USAGE, NULL, "--dtype",
+                      "the %s backend has no %s; it measures %s", s->backend->vtable->name,
+                      gl_dtype_name(s->dtype), all);
+}
+
+/* The same in all processes, so that all fail alike. */
+static bool make_plan(session *s)
+{
+    const gl_session_options *o = s->options;
+    const gl_placements_options placements = {.ranks = s->backend->ranks,
+                                              .node_of_rank = s->backend->node_of_rank,
+                                              .wanted = o->ranks,
+                                              .wanted_count = o->rank_count,
+                                              .concurrent = o->concurrent};
+    return check_dtype(s) &&
+           gl_placements_plan(&placements, s->arena, &s->groupings, &s->grouping_count, s->err) &&
+           (!(o->compute || o->overlap) || gl_rates_available(s->backend, s->err));
+}
+
+/* How it was measured; also what makes a command "the same" when it goes on. */
+static const char *parameters_of(const session *s, const char *library)
+{
+    const gl_session_options *o = s->options;
+    const char *text = gl_arena_printf(
+        s->arena, "%s%s%d ranks on %d nodes, %s, min %.0f, max %.0f, precision %g, ops", library,
+        library[0] ? ", " : "", s->backend->ranks,
+        s->backend->node_of_rank[s->backend->ranks - 1] + 1, gl_dtype_name(s->dtype), o->min_bytes,
+        o->max_bytes, o->precision);
+    for (int i = 0; i < o->collective_count; i++)
+        text = gl_arena_printf(s->arena, "%s %s", text, gl_collective_name(o->collectives[i]));
+    for (int i = 0; i < o->rank_count; i++)
+        text =
+            gl_arena_printf(s->arena, "%s%s%d", text, i == 0 ? ", groups of " : " ", o->ranks[i]);
+    return gl_arena_printf(s->arena,
+                           "%s%s%s%s, time of the slowest rank, each call after a barrier", text,
+                           o->concurrent ? ", concurrent" : "", o->compute ? ", compute" : "",
+                           o->overlap ? ", overlap" : "");
+}
+
+static gl_run describe_run(const session *s)
+{
+    const gl_session_options *o = s->options;
+    gl_run run = {.started_at = o->started_at,
+                  .recorded_at = o->started_at,
+                  .tool = "gpulink-calibrate",
+                  .tool_version = GPULINK_VERSION,
+                  .environment = o->environment,
+                  .label = o->label};
+    s->backend->vtable->describe(s->backend, s->arena, &run);
+    if (!o->keep_host)
+        run.host = "";
+    const char **texts[] = {&run.backend,        &run.host,         &run.gpu,
+                            &run.driver_version, &run.cuda_version, &run.nccl_version,
+                            &run.environment,    &run.source,       &run.label,
+                            &run.parameters,     &run.warnings};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] == NULL)
+            *texts[i] = "";
+    run.parameters = parameters_of(s, run.parameters);
+    return run;
+}
+
+static bool open_recorder(session *s)
+{
+    const gl_machine_text *given = NULL;
+    size_t count = 0;
+    gl_run run = describe_run(s);
+    if (s->backend->vtable->texts != NULL)
+        s->backend->vtable->texts(s->backend, s->arena, &given, &count);
+    gl_machine_text *texts = GL_ARENA_NEW(s->arena, gl_machine_text, count + 1);
+    if (count > 0)
+        memcpy(texts, given, count * sizeof *texts);
+    if (s->options->locality != NULL)
+        texts[count++] = (gl_machine_text){"hwloc", s->options->locality};
+    if (!gl_recorder_open(&s->recorder, s->options->db, &run, texts, count, s->arena, s->err))
+        return false;
+    s->result->run_id = s->recorder.run_id;
+    s->result->resumed = s->recorder.resumed;
+    return true;
+}
+
+static void collect_warnings(session *s)
+{
+    for (const char *const *w = s->backend->warnings; w != NULL && *w != NULL; w++)
+        warn(s, *w);
+}
+
+/* Marks the run. After a failure that is tried without complaint: the first error is the one to
+ * tell. */
+static bool finish(session *s, bool ok)
+{
+    s->result->stopped = stopped(s);
+    collect_warnings(s);
+    if (!ok) {
+        gl_recorder_finish(&s->recorder, GL_RUN_INTERRUPTED, s->result->warnings, NULL);
+        return false;
+    }
+    return gl_recorder_finish(&s->recorder,
+                              s->result->stopped ? GL_RUN_INTERRUPTED : GL_RUN_COMPLETE,
+                              s->result->warnings, s->err);
+}
+
+static bool measure_all(session *s)
+{
+    const gl_session_options *o = s->options;
+    bool rates = o->compute || o->overlap;
+    s->start_s = now(s);
+    s->end_s = s->start_s + o->budget_s * (rates ? 1 - RATES_SHARE : 1);
+    if (!measure_collectives(s))
+        return false;
+    return !rates || agree(s, stopped(s)) != 0 || measure_rates(s);
+}
+
+bool gl_session_run(gl_backend *backend, const gl_session_options *options, gl_arena *arena,
+                    gl_session_result *result, gl_error *err)
+{
+    gl_error local = {0};
+    session s = {.backend = backend,
+                 .options = options,
+                 .arena = arena,
+                 .result = result,
+                 .err = err != NULL ? err : &local,
+                 .recorder = {.lock = -1}};
+    *result = (gl_session_result){.warnings = ""};
+    if (!make_plan(&s))
+        return false;
+    s.times_s = GL_ARENA_NEW(arena, double, GL_PACER_MAX);
+    double start = now(&s);
+    if (!all_well(&s, !leads(&s) || open_recorder(&s)))
+        return false;
+    bool ok = measure_all(&s);
+    if (leads(&s))
+        ok = finish(&s, ok);
+    gl_recorder_close(&s.recorder);
+    result->wall_s = now(&s) - start;
+    return ok;
+}

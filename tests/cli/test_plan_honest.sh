@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a plan may not claim: shares above one, negative times, fits that nobody knows.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+model=$models/llama-1.1b-ddp.yaml
+
+cluster() {
+    printf 'cluster: {name: C, gpu: %s, nodes: 1, gpus_per_node: %s, intra_node: {%s}}\n' "$2" "$3" "$4" >"$1"
+}
+
+# The value of a column in the first row of a CSV table; no name here has commas.
+value() {
+    tr -d '\r' <"$1" | awk -F, -v name="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) column = i }
+        NR == 2 { print $column }'
+}
+
+holds() {
+    checks=$((checks + 1))
+    awk "BEGIN { exit !($1) }" || fail "$1 does not hold"
+}
+
+# Peaks: MFU is over the peak of the type in use; a type without a peak is refused, not waited for.
+cluster volta.yaml v100-sxm2-32gb 8 'link: nvlink2'
+gpulink-plan "$model" --cluster volta.yaml --set precision.compute=fp16 --format csv --table step >step.csv
+holds "$(value step.csv mfu) < 1"
+cluster ampere.yaml a100-sxm-80gb 8 'link: nvlink3'
+expect 0 'has no FP8' gpulink-plan "$model" --cluster ampere.yaml --set precision.compute=fp8
+sed -E '/^  (fp16|fp32|fp8|fp8_gemm_efficiency):/d' "$GPULINK_SOURCE/data/gpus/h100-sxm.yaml" >own.yaml
+cluster own-gpu.yaml ./own.yaml 8 'link: nvlink4'
+expect 0 'MFU' gpulink-plan "$model" --cluster own-gpu.yaml --set precision.compute=fp16
+expect 3 "precision\.compute: the GPU 'own' has no peak for fp32" \
+    timeout 20 gpulink-plan "$model" --cluster own-gpu.yaml --set precision.compute=fp32
+
+# A link that joins two GPUs does not join eight.
+cluster bridges.yaml rtx-3090 8 'link: nvlink-bridge-3090'
+expect 0 'nvlink-bridge-3090 joins at' gpulink-plan "$model" --cluster bridges.yaml \
+    --set parallel.dp=8 --set batch.global=64
+
+# An interval of what is hardly known is wide, and ends above nothing.
+cluster far.yaml h200-sxm 1024 'calibration: h200-socket'
+gpulink-plan "$model" --cluster far.yaml --allow-extrapolation --set parallel.dp=1024 \
+    --set batch.global=8192 --format csv --table step >step.csv
+holds "0 < $(value step.csv time_p10_s)"
+holds "$(value step.csv time_p10_s) < $(value step.csv time_s)"
+holds "$(value step.csv time_s) < $(value step.csv time_p90_s)"
+
+# A parameter count alone: a lower bound below the capacity fits nothing yet, one above does not fit.
+minimal() {
+    gpulink-plan "$models/minimal.yaml" --cluster h200-nvlink --format csv "$@" 2>/dev/null >table.csv
+}
+same() {
+    checks=$((checks + 1))
+    [ "$(value table.csv "$1")" = "$2" ] || fail "$1 is '$(value table.csv "$1")', not '$2'"
+}
+minimal --table memory
+same fits ''
+same logits_bytes ''
+minimal --table summary
+same memory_fits ''
+same evidence none
+minimal --table memory --set model.parameters=100e9
+same fits false
+minimal --table model
+same parameters 3000000000
+same layers ''
+same moe_experts ''
+expect 0 'whether it fits is not known' gpulink-plan "$models/minimal.yaml" --cluster h200-nvlink
+
+# One GPU waits for nobody: not even for the last digits of a sum.
+gpulink-plan "$models/llama3-8b.yaml" --cluster h200-nvlink --set 'parallel={dp: 1}' \
+    --set 'batch={global: 3, micro: 1}' --set model.sequence=4096 --format csv --table step >table.csv
+same exposed_communication_s 0
+
+# What is not used is not swallowed.
+expect 0 'there is no price list' gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# SIGINT and SIGTERM end a session in order; a second writer is told; others may read and import.
+. "$(dirname "$0")/support.sh"
+command=(--db i.db --max 1MiB --label interrupt)
+
+running() {
+    [ -s pid.0 ] && gpulink-calibrate show "$1" --table runs | grep -q running && has_points "$1"
+}
+
+for signal in INT TERM; do
+    rm -f pid.*
+    measure 2 "${command[@]}" --budget 60s &
+    job=$!
+    wait_for 20 running i.db || fail 'no points'
+    if [ $signal = INT ]; then
+        checks=$((checks + 4))
+        gpulink-calibrate show i.db >show.out 2>show.err
+        grep -q running show.out || fail 'show does not say running'
+        gpulink-calibrate run --backend mpi --db i.db >second.out 2>second.err
+        [ $? = 2 ] || fail 'one process alone'
+        mpirun -n 2 gpulink-calibrate run --backend mpi --db i.db --budget 1s >second.out 2>second.err
+        status=$?
+        [ $status = 3 ] || fail "second writer: status $status: $(cat second.err)"
+        grep -q 'another gpulink-calibrate run measures into this database' second.err ||
+            fail "second writer: $(cat second.err)"
+        gpulink-calibrate import -q --db i.db --transport nvlink \
+            "$GPULINK_SOURCE/tests/fixtures/nccl/nvl_all_reduce_g2.txt" 2>second.err ||
+            fail "import meanwhile: $(cat second.err)"
+    fi
+    kill -$signal "$(cat pid.0)"
+    wait $job
+    status=$?
+    check "SIG$signal: status $status" [ "$status" = "$([ $signal = INT ] && echo 130 || echo 143)" ]
+    check "SIG$signal: sound" sound i.db
+    check "SIG$signal: marked" [ "$(query i.db "SELECT state FROM run WHERE label = 'interrupt'")" = interrupted ]
+    check "SIG$signal: told" grep -q 'the same command goes on' err
+done
+expect 0 'complete' 2 "${command[@]}" --budget 3s
+check 'one run of ours' [ "$(query i.db "SELECT COUNT(*) || state FROM run WHERE label = 'interrupt'")" = 1complete ]
+
+# mpirun that is asked to stop takes its processes along: whatever they manage, the file is sound.
+measure 2 "${command[@]}" --label mpirun --db m.db --budget 60s &
+job=$!
+wait_for 20 has_points m.db || fail 'no points'
+kill -INT "$(ps -o ppid= -p "$(cat pid.0)" | tr -d ' ')"
+wait $job
+check 'mpirun: sound' sound m.db
+grep -q interrupted show.out || fail 'mpirun: not interrupted'

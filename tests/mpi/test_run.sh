@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gpulink-calibrate run --backend mpi with 2, 3 and 4 processes: what is measured, stored and printed.
+. "$(dirname "$0")/support.sh"
+
+equal() {
+    [ "$(query "$1" "$2")" = "$3" ] || { echo "got $(query "$1" "$2") instead of $3: $2"; false; }
+}
+
+for ranks in 2 3 4; do
+    db=n$ranks.db
+    expect 0 'run 1 complete' "$ranks" --db $db --budget 4s --max 256KiB --label "host $ranks"
+    check "$db is sound" sound $db
+    check 'complete' equal $db 'SELECT state || backend || host FROM run' completempi
+    groups=$([ "$ranks" = 2 ] && echo 2 || echo "2,$ranks")
+    check 'groups' equal $db 'SELECT GROUP_CONCAT(r) FROM (SELECT DISTINCT ranks r FROM curve ORDER BY r)' "$groups"
+    check 'collectives' equal $db 'SELECT COUNT(DISTINCT collective) FROM curve' 6
+    check 'both ways' equal $db "SELECT COUNT(*) FROM curve WHERE ranks = 2 AND in_place" 4
+    check 'a curve has points' equal $db 'SELECT MIN(n) >= 2 FROM (SELECT COUNT(*) n FROM sample GROUP BY curve_id)' 1
+    check 'host memory' equal $db 'SELECT DISTINCT transport FROM curve' host
+    check 'sane times' equal $db 'SELECT COUNT(*) FROM sample WHERE NOT (time_min_s <= time_p05_s
+        AND time_p05_s <= time_median_s AND time_median_s <= time_p95_s AND time_median_s BETWEEN 1e-8 AND 10)' 0
+    check 'bandwidth' equal $db 'SELECT COUNT(*) FROM sample_bw WHERE NOT busbw_bytes_per_s BETWEEN 1 AND 1e13' 0
+    check 'all checked' equal $db 'SELECT COUNT(*) FROM sample WHERE wrong IS NOT 0.0' 0
+    check 'whole parts' equal $db "SELECT COUNT(*) FROM sample_bw WHERE size_bytes % (4 * ranks) != 0
+        AND collective IN ('all_gather', 'reduce_scatter', 'alltoall')" 0
+    check 'a summary' grep -q 'plateau' out
+    check 'overhead' grep -q 'did not measure; peak memory' err
+done
+
+# The planner takes the file, or says why not.
+checks=$((checks + 1))
+gpulink-plan "$GPULINK_SOURCE/models/llama-1.1b-ddp.yaml" --cluster n2.db >out 2>err
+status=$?
+[ $status = 0 ] || { [ $status = 3 ] && [ -s err ]; } || fail "gpulink-plan: status $status"
+
+# Other types and what MPI has not.
+expect 0 '' 2 --db t.db --budget 1s --max 4KiB --ops all_reduce --dtype int8 -q
+[ -s out ] || [ -s err ] && fail '-q is not quiet'
+check 'int8' equal t.db 'SELECT DISTINCT dtype FROM curve' int8
+expect 0 '' 2 --db t.db --budget 1s --max 4KiB --ops all_gather,sendrecv --dtype fp64 --keep-host
+check 'a new run' equal t.db "SELECT COUNT(*) FROM run WHERE host != ''" 1
+expect 2 'the mpi backend has no bf16; it measures fp32' 2 --db u.db --dtype bf16
+expect 2 '8 ranks cannot be measured' 2 --db u.db --ranks 8
+expect 2 'did you mean' 2 --db u.db --ops all_reduse
+expect 2 'above --max' 2 --db u.db --min 8MiB --max 8KiB
+expect 2 '--db is missing' 2
+expect 5 'was built without CUDA' 2 --db u.db --compute
+check 'no file for a wrong command' [ ! -e u.db ]
+# The leader tells, and nobody else.
+check 'told once' [ "$(grep -c 'without CUDA' err)" = 1 ]
+# Groups at the same time.
+expect 0 'run 1 complete' 4 --db g.db --ranks 2,3 --concurrent --ops all_reduce --budget 2s --max 4KiB
+check 'groups at once' equal g.db 'SELECT GROUP_CONCAT(k) FROM (SELECT DISTINCT ranks || "x" || concurrent_groups k
+    FROM curve ORDER BY k)' 2x1,2x2,3x1
+
+# One process alone, and no GPUs.
+checks=$((checks + 2))
+gpulink-calibrate run --backend mpi --db u.db >out 2>err
+[ $? = 2 ] && grep -q 'mpirun -n 4' err || fail 'one process alone'
+if gpulink-calibrate --version | grep -q 'NCCL: absent'; then
+    gpulink-calibrate run --db u.db >out 2>err
+    [ $? = 5 ] && grep -q -- '--backend mpi' err || fail 'without NCCL'
+fi
+gpulink-calibrate --version >out
+check 'the version of MPI' grep -qE '^MPI: .*[0-9]' out
