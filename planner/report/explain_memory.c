@@ -104,7 +104,8 @@ static void add_logits(gl_explainer *e)
 {
     const gl_workload *w = e->plan->workload;
     const gl_parallel *p = &w->parallel;
-    double logits = e->plan->memory.logits_bytes;
+    const gl_memory *m = &e->plan->memory;
+    double logits = isnan(m->activations_bytes) ? (double)NAN : m->logits_bytes;
     double tokens = (double)w->model.sequence * w->batch.micro / p->cp;
     double type_bytes = fmax(2, gl_dtype_bytes(w->precision.compute));
     bool split = p->vocab_parallel && p->tp > 1;
@@ -113,7 +114,7 @@ static void add_logits(gl_explainer *e)
                           : p->sequence_parallel
                               ? "tokens / t · V · (bytes of the compute type + two FP32 copies)"
                               : "tokens · V · (bytes of the compute type + two FP32 copies)";
-    if (!(logits > 0))
+    if (logits == 0)
         formula = "none: this stage has no LM head";
     add(e, "logits_bytes", logits,
         (gl_figure_how){formula,
