@@ -3,6 +3,7 @@
 #include "planner/core/compute.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Kernels of an eager framework write intermediates that a fused kernel would keep in registers:
@@ -17,6 +18,9 @@ static const double ATTENTION_BACKWARD = 2.5;
 /* Sigma of the operator model beside the catalogue's ranges of efficiencies (assumed). */
 static const double MODEL_ERROR_FRAC = 0.05;
 static const double STATED_ERROR_FRAC = 0.02;
+
+/* What counts as large among measured rates: past launch and cache (assumed). */
+static const double LARGE_GEMM_FLOP = 2e11, LARGE_COPY_BYTES = 268435456;
 
 typedef struct builder {
     const gl_workload *workload;
@@ -48,9 +52,8 @@ static gl_operator *add(builder *b, const char *name, const gl_figure *efficienc
 
 /* Share of a GEMM's tiles' time that computes what was asked: padding to whole tiles, and waves of
  * tiles over the multiprocessors. */
-static double tile_share(const builder *b, double m, double n)
+static double tile_share(const gl_gpu *g, double m, double n)
 {
-    const gl_gpu *g = b->gpu;
     if (g == NULL || g->gemm_tile_m.kind == GL_FIGURE_ABSENT ||
         g->gemm_tile_n.kind == GL_FIGURE_ABSENT || g->sm_count.kind == GL_FIGURE_ABSENT)
         return 1;
@@ -65,7 +68,7 @@ static double gemm_s(const builder *b, double m, double n, double k)
 {
     if (m <= 0 || n <= 0 || k <= 0)
         return 0;
-    double rate = b->gemm_flop_per_s * tile_share(b, m, n) * k / (k + GEMM_DEPTH_LOST);
+    double rate = b->gemm_flop_per_s * tile_share(b->gpu, m, n) * k / (k + GEMM_DEPTH_LOST);
     double bytes = (m * n + m * k + n * k) * b->element_bytes;
     return fmax(2 * m * n * k / rate, bytes / b->memory_bytes_per_s) + b->launch_s;
 }
@@ -78,7 +81,7 @@ static void add_gemm(builder *b, const char *name, double count, double m, doubl
     o->m = m;
     o->n = n;
     o->k = k;
-    o->tile_share = tile_share(b, m, n);
+    o->tile_share = tile_share(b->gpu, m, n);
     o->forward_flop = count * 2 * m * n * k;
     o->backward_flop = 2 * o->forward_flop;
     o->forward_bytes = count * (m * n + m * k + n * k) * b->element_bytes;
@@ -447,4 +450,72 @@ double gl_compute_optimizer_s(const gl_workload *workload, const gl_parameters *
     double copy_bytes = 2 * gl_dtype_bytes(p->gradients); /* read and written */
     return (elements * bytes + copied * copy_bytes) /
            (g->memory_bw_bytes_per_s.value * g->memory_efficiency.value);
+}
+
+/* ---- What the calibration measured of this GPU ---------------------------------------------- */
+
+static int compare_shares(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median, P10 and P90 of shares of a peak; the figure stays when there are none. */
+static void replace_figure(gl_figure *figure, double *shares, size_t count, const char *source)
+{
+    if (count == 0)
+        return;
+    qsort(shares, count, sizeof *shares, compare_shares);
+    *figure = (gl_figure){.value = shares[count / 2],
+                          .low = shares[count / 10],
+                          .high = shares[count - 1 - count / 10],
+                          .kind = GL_FIGURE_MEASURED,
+                          .source = source,
+                          .date = ""};
+}
+
+/* What a large GEMM reaches of the peak, beside what the model takes for tiles and depth anyway.
+ * NaN: not such a one. */
+static double gemm_share(const gl_gpu *gpu, const gl_compute_rate *r, gl_dtype dtype)
+{
+    double m = (double)r->m, n = (double)r->n, k = (double)r->k, flop = 2 * m * n * k;
+    if (strcmp(r->kind, "gemm") != 0 || r->dtype != dtype || flop < LARGE_GEMM_FLOP)
+        return (double)NAN;
+    return flop / r->time_s / gl_peak_flop_per_s(gpu, dtype) / tile_share(gpu, m, n) *
+           (k + GEMM_DEPTH_LOST) / k;
+}
+
+static double copy_share(const gl_gpu *gpu, const gl_compute_rate *r)
+{
+    if (strcmp(r->kind, "memory") != 0 || (double)r->m < LARGE_COPY_BYTES)
+        return (double)NAN;
+    return (double)r->m / r->time_s / gpu->memory_bw_bytes_per_s.value;
+}
+
+const gl_gpu *gl_compute_measured_gpu(const gl_cluster *cluster, gl_arena *arena)
+{
+    if (cluster->gpu == NULL || cluster->compute_count == 0)
+        return cluster->gpu;
+    gl_gpu *gpu = GL_ARENA_NEW(arena, gl_gpu, 1);
+    *gpu = *cluster->gpu;
+    double *shares[3];
+    size_t counts[3] = {0};
+    for (size_t i = 0; i < 3; i++)
+        shares[i] = GL_ARENA_NEW(arena, double, cluster->compute_count);
+    for (size_t i = 0; i < cluster->compute_count; i++) {
+        const gl_compute_rate *r = &cluster->compute[i];
+        const double share[3] = {gemm_share(cluster->gpu, r, GL_BF16),
+                                 gemm_share(cluster->gpu, r, GL_FP8), copy_share(cluster->gpu, r)};
+        for (size_t j = 0; j < 3; j++) {
+            if (share[j] > 0)
+                shares[j][counts[j]++] = share[j];
+        }
+    }
+    replace_figure(&gpu->gemm_efficiency, shares[0], counts[0],
+                   "large BF16 GEMMs of the calibration");
+    replace_figure(&gpu->fp8_gemm_efficiency, shares[1], counts[1],
+                   "large FP8 GEMMs of the calibration");
+    replace_figure(&gpu->memory_efficiency, shares[2], counts[2],
+                   "large copies of the calibration");
+    return gpu;
 }

@@ -38,6 +38,14 @@ typedef struct gl_compute {
  */
 double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
 
+/*
+ * The cluster's GPU with what its calibration measured in place of the catalogue's figures: the
+ * efficiency of large GEMMs (BF16, FP8) and of large copies, as median, P10 and P90 over the shapes.
+ * Launch times stay the catalogue's: what a framework adds between kernels is more than the launch
+ * itself, which is what was measured. The catalogue's own GPU when nothing was.
+ */
+const gl_gpu *gl_compute_measured_gpu(const gl_cluster *cluster, gl_arena *arena);
+
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
                       const gl_cluster *cluster, gl_arena *arena, gl_compute *out);
 

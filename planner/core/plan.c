@@ -469,6 +469,10 @@ static void warn_of_gaps(planner *p)
 bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
                    const gl_plan_options *options, gl_arena *arena, gl_plan *out, gl_error *err)
 {
+    gl_cluster *measured = GL_ARENA_NEW(arena, gl_cluster, 1);
+    *measured = *cluster;
+    measured->gpu = gl_compute_measured_gpu(cluster, arena);
+    cluster = measured;
     *out = (gl_plan){.workload = workload, .cluster = cluster, .options = *options};
     planner p = {.workload = workload, .cluster = cluster, .arena = arena, .plan = out};
     const char *const *network_warnings;

@@ -148,9 +148,39 @@ static void peaks_by_type(void **state)
     assert_true(isnan(gl_peak_flop_per_s(NULL, GL_BF16)));
 }
 
+/* Rates of the calibration replace the catalogue's; small GEMMs and launches do not. */
+static void measured_rates_win_over_the_catalogue(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_figure half = {.value = 0.5, .low = 0.4, .high = 0.6, .kind = GL_FIGURE_ASSUMED};
+    gl_gpu gpu = {.name = "gpu",
+                  .bf16_flop_per_s = {.value = 1e15, .kind = GL_FIGURE_SPECIFICATION},
+                  .memory_bw_bytes_per_s = {.value = 4e12, .kind = GL_FIGURE_SPECIFICATION},
+                  .gemm_efficiency = half,
+                  .memory_efficiency = half};
+    gl_compute_rate rates[] = {
+        {.kind = "gemm", .dtype = GL_BF16, .m = 8192, .n = 8192, .k = 8192, .time_s = 1.5e-3},
+        {.kind = "gemm", .dtype = GL_BF16, .m = 64, .n = 64, .k = 64, .time_s = 1e-5},
+        {.kind = "memory", .m = 1000000000, .time_s = 1e9 / 3.6e12},
+        {.kind = "launch", .time_s = 2e-6},
+    };
+    gl_cluster cluster = {.name = "c", .gpu = &gpu, .compute = rates, .compute_count = 4};
+    const gl_gpu *measured = gl_compute_measured_gpu(&cluster, arena);
+    double flop = 2.0 * 8192 * 8192 * 8192;
+    assert_close(measured->gemm_efficiency.value, flop / 1.5e-3 / 1e15 * (8192 + 100) / 8192,
+                 1e-12);
+    assert_int_equal(measured->gemm_efficiency.kind, GL_FIGURE_MEASURED);
+    assert_close(measured->memory_efficiency.value, 0.9, 1e-9);
+    cluster.compute_count = 0;
+    assert_ptr_equal(gl_compute_measured_gpu(&cluster, arena), &gpu);
+    gl_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measured_rates_win_over_the_catalogue),
         cmocka_unit_test(flash_attention_skips_what_the_mask_hides),
         cmocka_unit_test(recomputation_repeats_forward),
         cmocka_unit_test(the_error_follows_the_shares),
