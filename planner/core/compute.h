@@ -40,9 +40,9 @@ double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
 
 /*
  * The cluster's GPU with what its calibration measured in place of the catalogue's figures: the
- * efficiency of large GEMMs (BF16, FP8) and of large copies, as median, P10 and P90 over the shapes.
- * Launch times stay the catalogue's: what a framework adds between kernels is more than the launch
- * itself, which is what was measured. The catalogue's own GPU when nothing was.
+ * efficiency of large GEMMs (BF16, FP8) and of large copies, as median, P10 and P90 over the
+ * shapes. Launch times stay the catalogue's: what a framework adds between kernels is more than the
+ * launch itself, which is what was measured. The catalogue's own GPU when nothing was.
  */
 const gl_gpu *gl_compute_measured_gpu(const gl_cluster *cluster, gl_arena *arena);
 
