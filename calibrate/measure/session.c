@@ -504,6 +504,17 @@ static bool check_dtype(session *s)
                       gl_dtype_name(s->dtype), all);
 }
 
+/* One rank alone moves nothing; its compute can be measured all the same. */
+static bool check_ranks(session *s)
+{
+    if (s->grouping_count > 0 || s->options->compute)
+        return true;
+    return gl_fail(s->err, GL_ERROR_DEVICE,
+                   "the %s backend sees %d rank: a collective needs two or more GPUs or processes "
+                   "(several nodes: start with mpirun or srun); --compute alone measures one GPU",
+                   s->backend->vtable->name, s->backend->ranks);
+}
+
 /* The same in all processes, so that all fail alike. */
 static bool make_plan(session *s)
 {
@@ -515,6 +526,7 @@ static bool make_plan(session *s)
                                               .concurrent = o->concurrent};
     return check_dtype(s) &&
            gl_placements_plan(&placements, s->arena, &s->groupings, &s->grouping_count, s->err) &&
+           check_ranks(s) &&
            (!(o->compute || o->overlap) || gl_rates_available(s->backend, s->err));
 }
 

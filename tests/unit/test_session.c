@@ -460,6 +460,13 @@ static void test_refused(void **state)
     assert_int_equal(err.status, GL_ERROR_USAGE);
     assert_int_equal(access(path, F_OK), -1); /* no database for a wrong command */
     o = usual();
+    backend.ranks = 1;
+    assert_false(run(&o, &r, &err));
+    backend.ranks = 4;
+    assert_int_equal(err.status, GL_ERROR_DEVICE);
+    assert_non_null(strstr(err.message, "sees 1 rank: a collective needs two or more"));
+    assert_int_equal(access(path, F_OK), -1);
+    o = usual();
     o.compute = true;
     backend.leader = true;
     assert_false(run(&o, &r, &err));
