@@ -3,9 +3,9 @@
 
 #include "calibrate/import/digest.h"
 #include "calibrate/import/line_reader.h"
+#include "calibrate/import/measured_csv.h"
 #include "calibrate/import/nccl_json.h"
 #include "calibrate/import/nccl_text.h"
-#include "calibrate/import/rates_csv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -209,10 +209,10 @@ static bool evaluate_all(import *in, const gl_parsed_file *file, gl_import_resul
     return false;
 }
 
-static bool import_rates(import *in, gl_import_result *result)
+static bool import_csv(import *in, gl_import_result *result)
 {
     gl_import_run *run = GL_ARENA_NEW(in->arena, gl_import_run, 1);
-    if (!gl_rates_csv_parse(in->reader, in->path, in->arena, run, in->err))
+    if (!gl_measured_csv_parse(in->reader, in->path, in->arena, run, in->err))
         return in->reader->failed ? refuse_read_error(in) : false;
     const gl_import_options *o = in->options;
     /* A file of curves says which run it was; the others only hold figures. */
@@ -250,8 +250,8 @@ static bool import_start(import *in, gl_import_result *result)
         return refuse_file(in, 0, "this is a database; use gpulink-calibrate merge for those");
     if (looks_binary(start, length))
         return refuse_file(in, 0, "this is a binary file (or UTF-16), not text");
-    if (gl_rates_csv_recognise(start, length))
-        return import_rates(in, result);
+    if (gl_measured_csv_recognise(start, length))
+        return import_csv(in, result);
     size_t mark = mark_length(start, length);
     in->reader->start += mark;
     start += mark;

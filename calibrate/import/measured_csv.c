@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/import/rates_csv.h"
+#include "calibrate/import/measured_csv.h"
 
 #include "common/text.h"
 #include "common/units.h"
@@ -91,7 +91,7 @@ static int find_form(const char *text, size_t length)
     return FORM_COUNT;
 }
 
-bool gl_rates_csv_recognise(const char *text, size_t length)
+bool gl_measured_csv_recognise(const char *text, size_t length)
 {
     const char *newline = memchr(text, '\n', length);
     return find_form(text, newline != NULL ? (size_t)(newline - text) : length) != FORM_COUNT;
@@ -321,14 +321,14 @@ static bool read_row(csv_row *row, char *line, int kind, size_t *capacity, gl_ar
     return row->ok;
 }
 
-bool gl_rates_csv_parse(gl_line_reader *reader, const char *path, gl_arena *arena,
-                        gl_import_run *run, gl_error *err)
+bool gl_measured_csv_parse(gl_line_reader *reader, const char *path, gl_arena *arena,
+                           gl_import_run *run, gl_error *err)
 {
     size_t length, capacity = 0, rows = 0;
     char *line = gl_line_reader_next(reader, &length);
     int kind = line != NULL ? find_form(line, length) : FORM_COUNT;
     if (kind == FORM_COUNT)
-        return gl_fail(err, GL_ERROR_INTERNAL, "not a CSV file of rates");
+        return gl_fail(err, GL_ERROR_INTERNAL, "not a CSV file of measurements");
     while ((line = gl_line_reader_next(reader, &length)) != NULL) {
         csv_row row = {.mark = {.file = path, .line = reader->number, .column = 1}, .err = err};
         while (length > 0 && (line[length - 1] == '\r' || line[length - 1] == ' '))
