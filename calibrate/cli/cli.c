@@ -12,9 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
 static const gl_command *const commands[] = {&gl_calibrate_run, &gl_calibrate_import,
                                              &gl_calibrate_show, &gl_calibrate_merge};
@@ -81,14 +79,6 @@ void gl_calibrate_now(char *text, size_t size)
     struct tm utc;
     if (gmtime_r(&seconds, &utc) == NULL || strftime(text, size, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
         snprintf(text, size, "1970-01-01T00:00:00Z");
-}
-
-int gl_calibrate_width(void)
-{
-    struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20)
-        return size.ws_col;
-    return 0;
 }
 
 static int unknown_command(const char *name)

@@ -7,6 +7,7 @@
 #include "calibrate/measure/session.h"
 #include "common/render.h"
 #include "common/store/store.h"
+#include "common/terminal.h"
 #include "common/text.h"
 
 #include <signal.h>
@@ -273,7 +274,7 @@ static bool print_summary(const char *path, const gl_session_result *result, gl_
     gl_table *table = gl_curve_table(arena);
     gl_scenario scenario = {.name = path, .tables = &table, .table_count = 1};
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
-    const gl_render_options how = {.width = gl_calibrate_width(), .only_table = "curves"};
+    const gl_render_options how = {.width = gl_terminal_width(true), .only_table = "curves"};
     if (!load_curves(path, result->run_id, arena, table, err) || !gl_output_open(NULL, &out, err))
         return false;
     if (!gl_render(&report, GL_FORMAT_TABLE, &how, out, err)) {

@@ -5,6 +5,7 @@
 #include "calibrate/measure/write_lock.h"
 #include "common/render.h"
 #include "common/store/store.h"
+#include "common/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -316,7 +317,7 @@ static bool render(const gl_scenario *scenario, const options *o, gl_error *err)
 {
     const gl_report report = {.scenarios = (gl_scenario *)scenario, .scenario_count = 1};
     const char *csv_table = o->table != NULL ? o->table : o->curve > 0 ? "samples" : "curves";
-    const gl_render_options how = {.width = gl_calibrate_width(),
+    const gl_render_options how = {.width = gl_terminal_width(o->output == NULL),
                                    .color = wants_color(o),
                                    .csv_table = csv_table,
                                    .only_table = o->table};

@@ -19,9 +19,6 @@ int gl_calibrate_report(const gl_command *command, const gl_error *err);
  * database. */
 void gl_calibrate_now(char *text, size_t size);
 
-/* Columns of the terminal on standard output; 0 when it is none. */
-int gl_calibrate_width(void);
-
 /* Prints the help of a command to standard output. Returns the exit status. */
 int gl_calibrate_help(const gl_command *command);
 
