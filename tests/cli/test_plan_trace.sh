@@ -27,6 +27,6 @@ expect 2 'only plan has it' gpulink-plan explain "$model" --cluster "$cluster" -
 expect 2 'only plan has it' gpulink-plan schema --format trace
 expect 3 'compute time is not known' gpulink-plan "$models/minimal.yaml" --cluster "$cluster" \
     --format trace
-expect 3 'about .* entries, more than 5e\+06: trace fewer microbatches' gpulink-plan \
+expect 3 'about .* entries, more than 2e\+06: trace fewer microbatches' gpulink-plan \
     "$models/llama3-405b.yaml" --cluster hgx-h100-16-ndr --set batch.global=1000000 --format trace
 expect 4 'No space left' gpulink-plan "$model" --cluster "$cluster" --format trace --output /dev/full
