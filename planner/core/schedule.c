@@ -378,3 +378,41 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
         facts.without_sends_s = facts.time_s;
     return gl_schedule__parts(&facts);
 }
+
+/* ---- compute as stated ------------------------------------------------------------------------
+ */
+
+/* Of a step; 0: nothing was stated. */
+static double stated_s(const gl_workload *w, const gl_cluster *cluster, const gl_compute *compute)
+{
+    if (!(w->compute.mfu_frac > 0))
+        return w->compute.step_s;
+    double tokens_per_gpu = gl_workload_step_tokens(w) / (double)gl_workload_ranks(w);
+    return compute->model_flop_per_token * tokens_per_gpu /
+           (gl_peak_flop_per_s(cluster->gpu, w->precision.compute) * w->compute.mfu_frac);
+}
+
+void gl_schedule_state_compute(const gl_workload *workload, const gl_cluster *cluster,
+                               gl_compute *c, gl_stage_plan *stages)
+{
+    double stated = c->known ? stated_s(workload, cluster, c) : 0;
+    if (!(stated > 0))
+        return;
+    gl_arena *scratch = gl_arena_create();
+    const gl_scales alone = {1, {0, 0}, 1};
+    gl_schedule s = gl_schedule_eval(workload, c, stages, &alone, scratch);
+    gl_arena_destroy(scratch);
+    /* The optimizer step is part of what was stated, as long as it leaves most of it to compute. */
+    double rest = gl_larger(stated - s.optimizer_s, stated / 2);
+    double factor = s.compute_s > 0 ? rest / s.compute_s : 1;
+    for (int i = 0; i < GL_BLOCK_KIND_COUNT; i++) {
+        c->forward_s[i] *= factor;
+        c->backward_s[i] *= factor;
+    }
+    for (size_t i = 0; i < c->operator_count; i++) {
+        c->operators[i].forward_s *= factor;
+        c->operators[i].backward_s *= factor;
+    }
+    for (int i = 0; i < workload->parallel.pp; i++)
+        stages[i].optimizer_s = stated - rest;
+}

@@ -68,6 +68,12 @@ int64_t gl_workload_microbatches(const gl_workload *workload)
     return global / replica_batch;
 }
 
+double gl_workload_step_tokens(const gl_workload *w)
+{
+    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp *
+           w->model.sequence;
+}
+
 double gl_zero_ranks(const gl_parallel *p, bool experts)
 {
     double replicas = (double)p->dp * p->cp;

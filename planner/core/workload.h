@@ -134,6 +134,9 @@ int64_t gl_workload_ranks(const gl_workload *workload);
 /* Microbatches per step and replica, m = B/(b·dp); 0 when it does not come out even. */
 int64_t gl_workload_microbatches(const gl_workload *workload);
 
+/* Tokens of a step over all replicas; 0 when the sequence is not stated. */
+double gl_workload_step_tokens(const gl_workload *workload);
+
 /* Ranks over which ZeRO spreads dense weights, or those of experts. */
 double gl_zero_ranks(const gl_parallel *parallel, bool experts);
 
