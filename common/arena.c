@@ -45,6 +45,20 @@ void gl_arena_destroy(gl_arena *arena)
     free(arena);
 }
 
+void gl_arena_reset(gl_arena *arena)
+{
+    block *kept = arena->first;
+    if (kept == NULL)
+        return;
+    for (block *b = kept->next; b != NULL;) {
+        block *next = b->next;
+        free(b);
+        b = next;
+    }
+    kept->next = NULL;
+    kept->used = 0;
+}
+
 static block *add_block(gl_arena *arena, size_t size)
 {
     block *b = checked(malloc(sizeof *b + size));
