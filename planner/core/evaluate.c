@@ -28,10 +28,10 @@ gl_evaluator *gl_evaluator_create(const gl_workload *base, const gl_cluster *clu
                         .scratch = gl_arena_create()};
     e->cluster.gpu = gl_compute_measured_gpu(cluster, kept);
     e->network = gl_network_create(&e->cluster, kept, &warnings);
-    e->parameters = gl_memo_create(kept, 4, sizeof(gl_parameters));
-    e->stages = gl_memo_create(kept, 2, sizeof(gl_stage *));
-    e->layouts = gl_memo_create(kept, 7, sizeof(gl_layout));
-    e->compute = gl_memo_create(kept, 11, sizeof(gl_compute));
+    e->parameters = gl_memo_create(kept, 2, sizeof(gl_parameters));
+    e->stages = gl_memo_create(kept, 1, sizeof(gl_stage *));
+    e->layouts = gl_memo_create(kept, 4, sizeof(gl_layout));
+    e->compute = gl_memo_create(kept, 4, sizeof(gl_compute));
     e->calls = gl_call_memo(kept);
     e->bases = gl_base_memo(kept);
     return e;
@@ -51,7 +51,7 @@ void gl_evaluator_destroy(gl_evaluator *evaluator)
 static const gl_parameters *parameters_of(gl_evaluator *e)
 {
     const gl_parallel *p = &e->workload.parallel;
-    const gl_memo_key key = {{p->tp, p->ep, p->pp > 1, p->vocab_parallel}};
+    const gl_memo_key key = {{gl_memo_pair(p->tp, p->ep), (p->pp > 1) + 2 * p->vocab_parallel}};
     bool found;
     gl_parameters *parameters = gl_memo_get(e->parameters, &key, &found);
     if (!found)
@@ -62,7 +62,7 @@ static const gl_parameters *parameters_of(gl_evaluator *e)
 static const gl_stage *stages_of(gl_evaluator *e)
 {
     const gl_parallel *p = &e->workload.parallel;
-    const gl_memo_key key = {{p->pp, gl_parallel_chunks(p)}};
+    const gl_memo_key key = {{gl_memo_pair(p->pp, gl_parallel_chunks(p))}};
     bool found;
     gl_stage **stages = gl_memo_get(e->stages, &key, &found);
     if (!found)
@@ -76,7 +76,8 @@ static const gl_layout *layout_of(gl_evaluator *e)
     int64_t order = 0;
     for (int i = 0; i < GL_ORDER_MAX; i++)
         order = order * GL_ORDER_MAX + p->order[i];
-    const gl_memo_key key = {{p->dp, p->tp, p->pp, p->cp, p->ep, p->shard, order}};
+    const gl_memo_key key = {{gl_memo_pair(p->dp, p->tp), gl_memo_pair(p->pp, p->cp),
+                              gl_memo_pair(p->ep, p->shard), order}};
     bool found;
     gl_layout *layout = gl_memo_get(e->layouts, &key, &found);
     if (!found)
@@ -88,9 +89,10 @@ static const gl_layout *layout_of(gl_evaluator *e)
 static const gl_compute *compute_of(gl_evaluator *e, const gl_parameters *parameters)
 {
     const gl_parallel *p = &e->workload.parallel;
-    const gl_memo_key key = {{p->tp, p->cp, p->ep, p->pp > 1, p->sequence_parallel, p->recompute,
-                              p->recompute_early_stop, p->cp_method, p->cp_balanced,
-                              p->vocab_parallel, e->workload.batch.micro}};
+    int flags = (p->pp > 1) + 2 * p->sequence_parallel + 4 * p->recompute_early_stop +
+                8 * p->cp_balanced + 16 * p->vocab_parallel + 32 * (int)p->recompute +
+                128 * (int)p->cp_method;
+    const gl_memo_key key = {{gl_memo_pair(p->tp, p->cp), p->ep, flags, e->workload.batch.micro}};
     bool found;
     gl_compute *compute = gl_memo_get(e->compute, &key, &found);
     if (!found)
