@@ -46,6 +46,8 @@ typedef struct gl_gpu {
     gl_figure fp8_gemm_efficiency;  /* ABSENT: FP8 GEMMs reach the share of BF16 ones */
     gl_figure attention_efficiency; /* share of the peak in flash attention, forward */
     gl_figure attention_backward_efficiency;
+    gl_figure flash2_efficiency, flash2_backward_efficiency; /* of FlashAttention 2 and 1 where */
+    gl_figure flash1_efficiency, flash1_backward_efficiency; /* those differ; ABSENT: they do not */
     gl_figure kernel_launch_s;          /* time that one more kernel adds to a busy stream */
     gl_figure sm_count;                 /* multiprocessors: wave quantisation of GEMMs */
     gl_figure gemm_tile_m, gemm_tile_n; /* output tile of the large GEMM kernels */

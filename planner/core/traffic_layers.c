@@ -141,17 +141,35 @@ void gl_traffic__tensor_parallel(gl_traffic_builder *b)
  * ends of the model, and as many gradients in backward. Both directions of a link work at once, so
  * the larger of the two counts.
  */
+/* Parts of an activation that TP ranks received are put together (arXiv 2104.04473, section 4.1).
+ */
+static void add_gathers(gl_traffic_builder *b, int64_t calls)
+{
+    const family f = {GL_TRAFFIC_TP, GL_GROUP_TP, b->workload->overlap.pp, 1};
+    int64_t size = activation_bytes(b);
+    int64_t first = b->stage->has_embedding ? b->microbatches : 0;
+    int64_t last = b->stage->has_head ? b->microbatches : 0;
+    add(b, &f,
+        (entry){"activations received", GL_PHASE_FORWARD, GL_ALL_GATHER, size, calls - first,
+                activation_formula});
+    add(b, &f,
+        (entry){"activation gradients received", GL_PHASE_BACKWARD, GL_ALL_GATHER, size,
+                calls - last, activation_formula});
+}
+
 void gl_traffic__pipeline(gl_traffic_builder *b)
 {
     const gl_parallel *p = &b->workload->parallel;
     const family f = {GL_TRAFFIC_PP, GL_GROUP_PP, b->workload->overlap.pp, 1};
-    bool split = p->sequence_parallel && p->tp > 1;
+    bool split = (p->sequence_parallel || p->scatter_gather) && p->tp > 1;
     int64_t size = split ? activation_bytes(b) / p->tp : activation_bytes(b);
     int64_t calls = gl_parallel_chunks(p) * b->microbatches;
     const char *formula = split ? "A/t = s·b·h·e/(c·t)" : activation_formula;
     add(b, &f, (entry){"activations", GL_PHASE_FORWARD, GL_SENDRECV, size, calls, formula});
     add(b, &f,
         (entry){"activation gradients", GL_PHASE_BACKWARD, GL_SENDRECV, size, calls, formula});
+    if (p->scatter_gather && !p->sequence_parallel && p->pp > 1)
+        add_gathers(b, calls);
 }
 
 /* The exchanges of context parallelism are part of the attention core (Transformer Engine runs them

@@ -391,6 +391,34 @@ static void test_megatron_sequence_parallel(void **state)
     done(&t);
 }
 
+/* Megatron without SP: each of t ranks sends its part, and the next stage gathers. */
+static void test_scatter_gather(void **state)
+{
+    (void)state;
+    gl_workload w = tiny();
+    int64_t a = 67108864;
+    w.parallel.dp = 1;
+    w.parallel.tp = 4;
+    w.parallel.pp = 2;
+    w.batch.global = 24;
+    for (int stage = 0; stage < 2; stage++) {
+        w.parallel.scatter_gather = false;
+        table t = build(&w, stage);
+        expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a, 3);
+        assert_int_equal(calls(&t, GL_ALL_GATHER, 0), 0);
+        done(&t);
+        w.parallel.scatter_gather = true;
+        t = build(&w, stage);
+        expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a / 4, 3);
+        /* The first stage receives gradients only, the last activations. */
+        assert_int_equal(calls(&t, GL_ALL_GATHER, a), 3);
+        assert_non_null(find(&t,
+                             stage == 0 ? "activation gradients received" : "activations received",
+                             stage == 0 ? GL_PHASE_BACKWARD : GL_PHASE_FORWARD));
+        done(&t);
+    }
+}
+
 static void test_tensor_parallel_recompute(void **state)
 {
     (void)state;
@@ -611,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_fsdp_messages),
         cmocka_unit_test(test_hsdp),
         cmocka_unit_test(test_megatron_sequence_parallel),
+        cmocka_unit_test(test_scatter_gather),
         cmocka_unit_test(test_tensor_parallel_recompute),
         cmocka_unit_test(test_pipeline),
         cmocka_unit_test(test_fsdp_root_of_a_stage),
