@@ -99,6 +99,8 @@ typedef struct gl_cluster {
     bool bounded;         /* false: a bare calibration database; its size is what was measured */
     gl_tier intra, inter; /* inside a node; between nodes */
     int nics_per_node;    /* 0 when nodes = 1 */
+    double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
+    double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;
     double oversubscription;             /* ≥ 1: leaf downlinks over uplinks */
     int radix;                           /* ports of a switch; 0 = not stated */

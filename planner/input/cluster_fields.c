@@ -21,6 +21,8 @@ const gl_field gl_cluster_fields[] = {
     SPECIAL_ROW("cluster.inter_node.link", false, "The link of one NIC: a name of data/links, such as ib-ndr. Needed with more than one node unless there is a calibration."),
     SPECIAL_ROW("cluster.inter_node.calibration", false, "Measured curves across nodes, which win over the link's figures; given like that inside a node."),
     INT_ROW("cluster.inter_node.nics_per_node", nics_per_node, 1, 1024, "", "NICs of a node; required with more than one node."),
+    REAL_ROW("cluster.inter_node.bandwidth", nic_bw_bytes_per_s, GL_BYTES_PER_S, 1, 1e15, "that of the link", "Bandwidth of one NIC and direction, where it is not the link's: a rented or throttled line. Its efficiencies stay."),
+    REAL_ROW("cluster.inter_node.latency", network_latency_s, GL_SECONDS, 0, 100, "0 s", "Time that a message travels one way beside what the link counts: distance, or delay that was put in. Each step of a collective waits for it."),
     CHOICE_ROW("cluster.inter_node.fabric", fabric, fabrics, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
     REAL_ROW("cluster.inter_node.oversubscription", oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a leaf's downlinks over that of its uplinks."),
     INT_ROW("cluster.inter_node.radix", radix, 2, 4096, "", "Ports of a switch."),
