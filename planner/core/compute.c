@@ -273,9 +273,12 @@ static void add_head(builder *b)
                      dtype == GL_FP8 ? GL_BF16 : dtype); /* FP8 training leaves the head out */
     add_gemm(b, "LM head", 1, b->tokens, columns, m->hidden);
     gl_gemm_set_type(&b->rates, dtype);
-    /* Loss: logits read, written as FP32, softmax read and written; the same way back. */
-    double loss = b->tokens * columns * (b->rates.result_bytes + 3 * 4);
-    add_bytes(b, "loss", loss, loss, 5);
+    /* Loss: logits read, written as FP32, softmax read and written; the same way back. In one
+     * kernel: logits read; back, read and replaced by their gradients. */
+    bool fused = b->workload->kernels.elementwise == GL_ELEMENTWISE_FUSED;
+    double logits = b->tokens * columns, e = b->rates.result_bytes;
+    double loss = logits * (fused ? e : e + 3 * 4);
+    add_bytes(b, "loss", loss, fused ? 2 * loss : loss, fused ? 1 : 5);
 }
 
 /* Everything in one: 2 FLOPs per parameter and token forward, twice that backward. */
