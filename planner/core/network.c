@@ -160,10 +160,11 @@ static const char *curve_formula(const gl_curve_fit *fit, const gl_network_query
                                  gl_collective asked, double size_bytes, gl_arena *arena)
 {
     const gl_curve *c = fit->curve;
-    const char *method =
-        size_bytes > fit->size_bytes[fit->quality.points - 1] ? "slope of its last octaves"
-        : size_bytes < fit->size_bytes[0]                     ? "its latency floor"
-                                          : gl_interpolation_name(fit->quality.method);
+    const char *method = size_bytes > fit->size_bytes[fit->quality.points - 1]
+                             ? "slope of its last octaves"
+                         : size_bytes < fit->size_bytes[0]
+                             ? "its latency floor"
+                             : gl_interpolation_name(gl_curve_method_at(fit, size_bytes));
     return gl_arena_printf(
         arena, "%s%s%s measured over %d ranks on %d node%s at %zu sizes; %s at %.0f B%s",
         asked != c->collective ? gl_collective_name(asked) : "",
