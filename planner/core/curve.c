@@ -25,7 +25,9 @@ static const double BANDWIDTH_SEEN = 2, REACH_RATIO = 1024, REACH_RATIO_IN_FLOOR
 static const double UNSEEN_PER_OCTAVE = 0.5;
 /* More points than this are thinned: closer than a 64th of an octave they tell nothing new.
  * Samples on each side of a gap whose errors choose its method. */
-enum { DENSE_POINTS = 2048, METHOD_WINDOW = 3 };
+enum { DENSE_POINTS = 2048, METHOD_WINDOW = 2 };
+/* Errors below this are noise, and do not tell methods apart. */
+static const double SMALL_ERROR_FRAC = 0.01;
 static const double THINNED_RATIO = 1.0109; /* 2^(1/64) */
 
 static bool usable(const gl_sample *s)
@@ -103,21 +105,21 @@ static double quantile(gl_arena *arena, const double *values, size_t n, double a
     return gsl_stats_quantile_from_sorted_data(sorted, 1, n, at);
 }
 
-/* Median of the leave-one-out errors of one method over the inner samples near `from` … `to`, that
- * of sample `without` not counted. */
+/* Mean logarithm of the leave-one-out errors of one method over the inner samples near `from` …
+ * `to`, that of sample `without` not counted: one switch of algorithm does not outweigh the rest.
+ */
 static double error_near(const gl_curve_fit *fit, const double *error, size_t from, size_t to,
                          size_t without)
 {
-    double near[2 * METHOD_WINDOW + 2];
-    size_t count = 0, n = fit->quality.points;
-    size_t first = from > METHOD_WINDOW ? from - METHOD_WINDOW : 1;
-    for (size_t j = first; j + 1 < n && j <= to + METHOD_WINDOW; j++)
-        if (j != without)
-            near[count++] = error[j];
-    if (count == 0)
-        return 0;
-    gsl_sort(near, 1, count);
-    return gsl_stats_median_from_sorted_data(near, 1, count);
+    double sum = 0, count = 0;
+    size_t n = fit->quality.points, first = from > METHOD_WINDOW ? from - METHOD_WINDOW : 1;
+    for (size_t j = first > 0 ? first : 1; j + 1 < n && j <= to + METHOD_WINDOW; j++) {
+        if (j == without)
+            continue;
+        sum += log(error[j] + SMALL_ERROR_FRAC);
+        count++;
+    }
+    return count > 0 ? sum / count : 0;
 }
 
 static gl_interpolation better_near(const gl_curve_fit *fit, double *const errors[], size_t from,
@@ -380,11 +382,14 @@ gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes)
         i++;
     if (size_bytes == fit->size_bytes[i])
         return (gl_curve_time){fit->time_s[i], fit->quality.noise_frac, GL_EVIDENCE_MEASURED};
-    /* Leave-one-out spans a gap twice as wide (in octaves) as the one interpolated here; half of
-     * its error in the middle of the gap, none at the samples. */
+    /* Leave-one-out spans a gap twice as wide (in octaves) as the one interpolated here, and its
+     * error is nearly a median: both factors of about two cancel. What the two neighbours and half
+     * of all samples err says how wrong the middle of the gap may be; its ends are measured. */
     double share =
         (size_bytes - fit->size_bytes[i]) / (fit->size_bytes[i + 1] - fit->size_bytes[i]);
-    double gap = 0.5 * (fit->loo_frac[i] + fit->loo_frac[i + 1]) / 2 * 4 * share * (1 - share);
+    double low = fit->loo_frac[i], high = fit->loo_frac[i + 1], all = fit->quality.loo_median_frac;
+    double near = sqrt((low * low + high * high + all * all) / 3);
+    double gap = (n > 2 ? near : 0) * 4 * share * (1 - share);
     return (gl_curve_time){inside(fit, (gl_interpolation)fit->method[i], i, size_bytes),
                            hypot(fit->quality.noise_frac, gap), GL_EVIDENCE_INTERPOLATED};
 }
