@@ -18,7 +18,7 @@ static const double RISE_MAX = 0.7;
  * continued. */
 static const double ERROR_PER_OCTAVE = 0.08, ERROR_OF_TREND = 0.45;
 /* Between two measured counts both are smaller by this factor. */
-static const double INSIDE = 0.5;
+static const double INSIDE = 0.6;
 /* Share of the trend's error that a time made of latency alone has. */
 static const double LATENCY_DOUBT = 0.5;
 

@@ -30,6 +30,10 @@ static const double RULE_ERROR_FRAC = 0.15;
  * it (docs/models/network.md). */
 static const double SWITCH_NODES_ERROR_FRAC = 0.25;
 static const double TREE_BANDWIDTH = 0.92;
+/* Of what the switch of one node reduces this much is reached when its sums also go up and down a
+ * tree over nodes, and of a node's NICs when the network's switches add up: published runs on 2 to
+ * 8 nodes of eight H100 and H200 (docs/models/network.md). */
+static const double SWITCH_TREE_BANDWIDTH = 0.65, IN_NETWORK_BANDWIDTH = 0.6;
 /* Of a measured floor this much is the call itself, the rest grows with the steps. */
 static const double CALL_OF_FLOOR = 0.5;
 
@@ -323,6 +327,7 @@ static candidate nvls(const rule_case *c)
                    .bytes = {0, tree_bytes(c)},
                    .bandwidth_share = {1, 1}};
     use_switch(c, &a);
+    a.bandwidth_share[0] *= across ? SWITCH_TREE_BANDWIDTH : 1;
     return a;
 }
 
@@ -335,7 +340,7 @@ static candidate in_network(const rule_case *c)
     candidate a = {.name = "in-network",
                    .latency_s = 2 * levels * c->paths[1].step_s,
                    .bytes = {2 * size * (r - 1) / r, size},
-                   .bandwidth_share = {1, 1}};
+                   .bandwidth_share = {1, IN_NETWORK_BANDWIDTH}};
     if (node_switch_reduces(c))
         use_switch(c, &a);
     else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/core/curve_check.h"
+#include "planner/core/network_check.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -120,8 +120,8 @@ static void hold_out_ranks(checker *c, const gl_tier *tier, const gl_curve *curv
     }
 }
 
-const gl_held_point *gl_curve_check(const gl_cluster *cluster, gl_hold_out kind, gl_arena *arena,
-                                    size_t *count, size_t *refused)
+const gl_held_point *gl_network_check(const gl_cluster *cluster, gl_hold_out kind, gl_arena *arena,
+                                      size_t *count, size_t *refused)
 {
     checker c = {.cluster = cluster, .arena = arena};
     const gl_tier *tiers[] = {&cluster->intra, &cluster->inter};
@@ -136,6 +136,28 @@ const gl_held_point *gl_curve_check(const gl_cluster *cluster, gl_hold_out kind,
     *count = c.count;
     *refused = c.refused;
     return c.points;
+}
+
+/* ---- Others' runs ------------------------------------------------------------------------ */
+
+bool gl_comm_predict(const gl_comm_run *run, const gl_link *intra, const gl_link *inter,
+                     gl_arena *arena, gl_network_time *out, gl_error *err)
+{
+    const char *const *warnings;
+    gl_link inside = intra != NULL ? *intra : (gl_link){0};
+    if (!run->node_switch_reduction)
+        inside.switch_efficiency = (gl_figure){.kind = GL_FIGURE_ABSENT};
+    gl_cluster cluster = {.name = run->id,
+                          .nodes = run->placement.nodes,
+                          .gpus_per_node = run->gpus_per_node,
+                          .intra.link = intra != NULL ? &inside : NULL,
+                          .inter.link = inter,
+                          .nics_per_node = run->nics_per_node,
+                          .oversubscription = 1,
+                          .in_network_reduction = run->in_network_reduction};
+    gl_network_query query = {
+        .collective = run->collective, .placement = run->placement, .size_bytes = run->size_bytes};
+    return gl_network_eval(gl_network_create(&cluster, arena, &warnings), &query, arena, out, err);
 }
 
 /* ---- Summaries --------------------------------------------------------------------------- */
