@@ -77,8 +77,9 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
     CHOICE_ROW("parallel.cp_method", parallel.cp_method, cp_methods, "ring", "How context parallel ranks exchange keys and values."),
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
-    INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "HSDP: ZeRO-3 inside this many ranks, all-reduce across the rest; 0: over all of dp x cp."),
+    INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
+    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Between stages each TP rank sends its part of an activation, and the parts are gathered on arrival (Megatron, DeepSpeed). With sequence parallelism parts are sent in any case, and nothing is gathered."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),
      .doc = "Which ranks are neighbours: the first axis varies fastest. ep lives inside dp x cp."},
 
@@ -90,6 +91,7 @@ const gl_field gl_model_fields[] = {
     DTYPE_ROW("precision.gradients", precision.gradients, gradient_types, "fp32", "Type in which gradients are kept and reduced."),
     DTYPE_ROW("precision.optimizer", precision.optimizer, optimizer_types, "fp32", "Type of each of the optimizer's two moments."),
     DTYPE_ROW("precision.master", precision.master, master_types, "fp32", "Type of the master weights; none: weights are updated in place."),
+    DTYPE_ROW("precision.activations", precision.activations, dispatch_types, "compute; bf16 with fp8", "Type in which activations and their gradients travel between TP, CP and PP ranks."),
     DTYPE_ROW("precision.dispatch", precision.dispatch, dispatch_types, "compute", "Type in which tokens travel to their experts."),
     DTYPE_ROW("precision.combine", precision.combine, dispatch_types, "compute", "Type in which tokens travel back from their experts."),
 
