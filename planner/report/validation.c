@@ -74,18 +74,20 @@ static double stated_parameters(const gl_validated *v)
     return v->run->numbers[GL_RUN_PARAMS] * 1e9;
 }
 
-static double share(double part_s, const gl_validated *v)
-{
-    return part_s / v->step.time_s;
-}
-
 /* ---- Every run --------------------------------------------------------------------------- */
 
-/* People have 100 columns: GPUs and layout share one. */
-static const char *setup_text(const gl_validated *v, gl_arena *arena)
+static long percent_of(double part_s, const gl_validated *v)
 {
-    const char *gpu = v->gpu != NULL ? v->gpu : "GPU";
-    return gl_arena_printf(arena, "%lld %s %s", (long long)v->ranks, gpu, v->layout);
+    return lround(100 * part_s / v->step.time_s);
+}
+
+/* Where the time goes, in percent: people have 100 columns. */
+static const char *shares_text(const gl_validated *v, gl_arena *arena)
+{
+    const gl_step *s = &v->step;
+    return gl_arena_printf(arena, "%ld %ld %ld %ld", percent_of(s->compute_s + s->overlap_tax_s, v),
+                           percent_of(s->exposed_communication_s, v), percent_of(s->bubble_s, v),
+                           percent_of(s->optimizer_s, v));
 }
 
 #define RUNS(X)                                                                                    \
@@ -93,21 +95,17 @@ static const char *setup_text(const gl_validated *v, gl_arena *arena)
     X("family", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->family))                              \
     X("source", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->run->texts[GL_RUN_SOURCE]))           \
     X("model", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->run->texts[GL_RUN_MODEL]))             \
-    X("setup", "On", GL_NUMBER, GL_FOR_PEOPLE, gl_text(setup_text(v, arena)))                      \
     X("gpu", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->gpu))                                    \
-    X("ranks", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(v->ranks))                             \
-    X("layout", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->layout))                              \
+    X("ranks", "GPUs", GL_NUMBER, GL_FOR_ALL, gl_integer(v->ranks))                                \
+    X("layout", "Layout", GL_NUMBER, GL_FOR_ALL, gl_text(v->layout))                               \
     X("measured_s", "Measured", GL_SECONDS, GL_FOR_ALL, gl_real(v->run->measured_s))               \
     X("predicted_s", "Predicted", GL_SECONDS, GL_FOR_ALL, gl_real(v->step.time_s))                 \
-    X("predicted_p10_s", "P10", GL_SECONDS, GL_FOR_ALL, gl_real(v->step.time_p10_s))               \
-    X("predicted_p90_s", "P90", GL_SECONDS, GL_FOR_ALL, gl_real(v->step.time_p90_s))               \
+    X("predicted_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.time_p10_s))           \
+    X("predicted_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.time_p90_s))           \
     X("error_frac", "Error", GL_FRACTION, GL_FOR_ALL, gl_real(error_of(v)))                        \
     X("in_interval", "Hit", GL_NUMBER, GL_FOR_ALL, gl_boolean(is_hit(v)))                          \
-    X("compute_frac", "Compute", GL_FRACTION, GL_FOR_PEOPLE, gl_real(share(v->step.compute_s, v))) \
-    X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_PEOPLE,                                       \
-      gl_real(share(v->step.exposed_communication_s, v)))                                          \
-    X("bubble_frac", "Bubble", GL_FRACTION, GL_FOR_PEOPLE, gl_real(share(v->step.bubble_s, v)))    \
-    X("optimizer_frac", "Opt", GL_FRACTION, GL_FOR_PEOPLE, gl_real(share(v->step.optimizer_s, v))) \
+    X("shares", "Compute, exposed, bubble, optimizer %", GL_NUMBER, GL_FOR_PEOPLE,                 \
+      gl_text(shares_text(v, arena)))                                                              \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(v->step.evidence)))  \
     X("fitted", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(v->fitted != NULL))                   \
     X("compute_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.compute_s))                  \
