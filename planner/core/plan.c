@@ -32,6 +32,7 @@ typedef struct planner {
     gl_plan *plan;
     size_t warning_capacity;
     double tax_error_frac; /* one-sigma relative error of the overlap taxes */
+    gl_layout over_sites;  /* of a cluster of several; otherwise all 0 */
 } planner;
 
 static void warn(planner *p, const char *text)
@@ -118,7 +119,8 @@ static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
                                   .placement = r->placement,
                                   .size_bytes = (double)r->size_bytes,
                                   .in_place = trains_in_place(r->collective),
-                                  .allow_extrapolation = p->plan->options.allow_extrapolation};
+                                  .allow_extrapolation = p->plan->options.allow_extrapolation,
+                                  .over_sites = p->over_sites.groups[r->group]};
         if (!gl_network_eval(p->plan->network, &query, p->arena, &times[i], err))
             return false;
         taxes[i] = r->may_hide ? overlap_tax(p, times[i].transport) : 0;
@@ -519,6 +521,8 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
     gl_parameters_build(&workload->model, &workload->parallel, arena, &out->parameters);
     gl_stages_build(&workload->model, &workload->parallel, arena, &out->stages);
     out->layout = gl_layout_build(&workload->parallel, cluster->gpus_per_node);
+    if (cluster->sites.count > 1)
+        p.over_sites = gl_layout_over_sites(&workload->parallel, gl_cluster_gpus_per_site(cluster));
     if (!build_stages(&p, err))
         return false;
     gl_compute_build(workload, &out->parameters, cluster, arena, &out->compute);
