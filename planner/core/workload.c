@@ -11,7 +11,7 @@ static gl_model default_model(void)
         .fused_weights = true,
         .biases = GL_BIASES_NONE,
         .norms = GL_NORMS_RMSNORM,
-        .attention = {.kind = GL_ATTENTION_GQA, .flash = true},
+        .attention = {.kind = GL_ATTENTION_GQA},
         .moe = {.every = 1, .capacity = 1, .imbalance = 1},
     };
 }
@@ -48,6 +48,7 @@ gl_workload gl_workload_defaults(void)
                       .optimizer = GL_FP32,
                       .master = GL_FP32},
         .buckets = {.gradient_bytes = 25 * mebibyte, .first_bytes = mebibyte, .compression = 1},
+        .optimizer = {.clipping = true},
         .overlap = {.dp = true, .pp = true, .cp = true, .zero3_prefetch = true},
         .target_exposed_frac = 0.10,
     };

@@ -33,7 +33,6 @@ typedef struct gl_attention {
     int kv_lora;                  /* MLA: rank of the compressed K and V */
     int qk_nope, qk_rope, v_head; /* MLA: head sizes without and with rotary part, of V */
     int window;                   /* sliding window in tokens; 0 = full */
-    bool flash;                   /* false: scores, softmax and dropout go through memory */
 } gl_attention;
 
 typedef struct gl_moe {
@@ -74,7 +73,8 @@ typedef struct gl_parallel {
     bool sequence_parallel;
     int zero; /* 0 … 3 */
     gl_schedule_kind schedule;
-    int virtual_stages; /* chunks of a stage under the interleaved schedule */
+    bool scatter_gather; /* without SP: stages send 1/t each and gather over TP */
+    int virtual_stages;  /* chunks of a stage under the interleaved schedule */
     gl_recompute recompute;
     bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */
     bool sp_regather;          /* SP gathers the column-parallel input again in backward */
@@ -84,9 +84,12 @@ typedef struct gl_parallel {
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
     int shard;                   /* ZeRO inside this many ranks (HSDP); 0 = over all */
     bool vocab_parallel;         /* embedding and LM head split over TP */
-    bool scatter_gather;         /* PP sends 1/tp of an activation and joins it on arrival */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
 } gl_parallel;
+
+typedef struct gl_optimizer {
+    bool clipping; /* gradients are clipped by their norm */
+} gl_optimizer;
 
 typedef struct gl_batch {
     int64_t global; /* sequences per step over all replicas; 0 = dp·micro */
@@ -106,6 +109,24 @@ typedef struct gl_buckets {
     double compression;    /* gradient bytes are divided by this, ≥ 1 */
 } gl_buckets;
 
+/* What runs a model on the GPU: properties of the framework. */
+typedef enum gl_attention_kernel {
+    GL_ATTENTION_BEST,    /* the best that there is for the GPU: FlashAttention 2 or 3, cuDNN */
+    GL_ATTENTION_FLASH_2, /* FlashAttention 2, also where a later one exists */
+    GL_ATTENTION_FLASH_1, /* the first FlashAttention, or its Triton version */
+    GL_ATTENTION_UNFUSED  /* scores, softmax and dropout go through memory */
+} gl_attention_kernel;
+
+typedef enum gl_elementwise {
+    GL_ELEMENTWISE_EAGER, /* each operation of its own kernel: PyTorch as it is */
+    GL_ELEMENTWISE_FUSED  /* norms, activations, additions fused: Megatron, a compiler */
+} gl_elementwise;
+
+typedef struct gl_kernels {
+    gl_attention_kernel attention;
+    gl_elementwise elementwise;
+} gl_kernels;
+
 typedef struct gl_overlap {
     bool dp, tp, pp, cp, ep, zero3_prefetch; /* may this communication hide behind compute? */
 } gl_overlap;
@@ -122,6 +143,8 @@ typedef struct gl_workload {
     gl_batch batch;
     gl_precision precision;
     gl_buckets buckets;
+    gl_optimizer optimizer;
+    gl_kernels kernels;
     gl_overlap overlap;
     double target_exposed_frac; /* exposed communication over step time to design for */
     gl_compute_given compute;

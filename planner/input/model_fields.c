@@ -10,6 +10,8 @@
 static const char *const attention_kinds[] = {"gqa", "mla", NULL};
 static const char *const biases[] = {"false", "true", "qkv", NULL};
 static const char *const norms[] = {"rmsnorm", "layernorm", NULL};
+static const char *const attention_kernels[] = {"best", "flash2", "flash1", "unfused", NULL};
+static const char *const elementwise[] = {"eager", "fused", NULL};
 static const char *const schedules[] = {"gpipe", "1f1b", "interleaved", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const cp_methods[] = {"ring", "allgather", "ulysses", NULL};
@@ -49,7 +51,6 @@ const gl_field gl_model_fields[] = {
     INT_ROW("model.attention.qk_rope", model.attention.qk_rope, 1, 65536, "", "MLA: width of the rotary part of a query or key head."),
     INT_ROW("model.attention.v_head", model.attention.v_head, 1, 65536, "", "MLA: width of a value head."),
     INT_ROW("model.attention.window", model.attention.window, 0, 100000000, "0", "Tokens that sliding-window attention looks back; 0: all."),
-    BOOL_ROW("model.attention.flash", model.attention.flash, "true", "The attention core is one fused kernel (flash attention, cuDNN); false: scores, softmax and dropout go through memory, as in Megatron-LM before 2023."),
 
     INT_ROW("model.moe.experts", model.moe.experts, 1, 65536, "", "Routed experts of a layer."),
     INT_ROW("model.moe.top_k", model.moe.top_k, 1, 65536, "", "Routed experts that each token visits."),
@@ -69,6 +70,7 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.sequence_parallel", parallel.sequence_parallel, "false", "Norms and dropout are split over the TP ranks: all-gather and reduce-scatter instead of all-reduce."),
     INT_ROW("parallel.zero", parallel.zero, 0, 3, "0", "ZeRO stage: 0 all-reduces gradients (DDP), 1 shards the optimizer, 2 also gradients, 3 also parameters (FSDP)."),
     CHOICE_ROW("parallel.schedule", parallel.schedule, schedules, "1f1b", "Pipeline schedule."),
+    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Without sequence parallelism, each TP rank sends its part of an activation to the next stage, which gathers them (Megatron) instead of each sending the whole."),
     INT_ROW("parallel.virtual_stages", parallel.virtual_stages, 1, 1000, "1", "Chunks of layers that each stage holds under the interleaved schedule."),
     CHOICE_ROW("parallel.recompute", parallel.recompute, recomputes, "none", "Activations computed again in backward: none, the attention core (selective), or whole layers (full)."),
     BOOL_ROW("parallel.recompute_early_stop", parallel.recompute_early_stop, "false", "Full recomputation does not repeat the last collective of a block (PyTorch's checkpoint)."),
@@ -79,7 +81,6 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
     INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
-    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Between stages each TP rank sends its part of an activation, and the parts are gathered on arrival (Megatron, DeepSpeed). With sequence parallelism parts are sent in any case, and nothing is gathered."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),
      .doc = "Which ranks are neighbours: the first axis varies fastest. ep lives inside dp x cp."},
 
@@ -95,6 +96,8 @@ const gl_field gl_model_fields[] = {
     DTYPE_ROW("precision.dispatch", precision.dispatch, dispatch_types, "compute", "Type in which tokens travel to their experts."),
     DTYPE_ROW("precision.combine", precision.combine, dispatch_types, "compute", "Type in which tokens travel back from their experts."),
 
+    BOOL_ROW("optimizer.clipping", optimizer.clipping, "true", "Gradients are clipped by their norm before the optimizer: read for the norm, then scaled."),
+
     {.path = "buckets.gradient", .type = GL_FIELD_REAL, .dimension = GL_BYTES, .minimum = 1, .maximum = 1e15, .initial = "25 MiB",
      .word = "all", .word_value = (double)INFINITY, .offset = offsetof(TARGET, buckets.gradient_bytes),
      .doc = "A bucket of gradients is sent when it reaches this size; all: one message."},
@@ -102,6 +105,9 @@ const gl_field gl_model_fields[] = {
      .word = "all", .word_value = (double)INFINITY, .offset = offsetof(TARGET, buckets.first_bytes),
      .doc = "Size of the first bucket; small, so that communication starts early."},
     REAL_ROW("buckets.compression", buckets.compression, GL_NUMBER, 1, 10000, "1", "Gradient bytes are divided by this factor (gradient compression)."),
+
+    CHOICE_ROW("kernels.attention", kernels.attention, attention_kernels, "best", "Kernel of the attention core: the best for the GPU (FlashAttention 2 or 3, cuDNN), a certain FlashAttention, or none (unfused: scores, softmax and dropout go through memory, as in Megatron-LM before 2023)."),
+    CHOICE_ROW("kernels.elementwise", kernels.elementwise, elementwise, "eager", "Norms, activations and additions: each operation of its own (eager, PyTorch as it is), or fused (Megatron, Transformer Engine, torch.compile)."),
 
     BOOL_ROW("overlap.dp", overlap.dp, "true", "Gradient reduction and parameter gathering may hide behind compute."),
     BOOL_ROW("overlap.tp", overlap.tp, "false", "Tensor parallel collectives may hide behind compute. The gather of sp_regather does in any case."),
