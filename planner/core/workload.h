@@ -83,7 +83,6 @@ typedef struct gl_parallel {
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
     int shard;                   /* ZeRO inside this many ranks (HSDP); 0 = over all */
     bool vocab_parallel;         /* embedding and LM head split over TP */
-    bool scatter_gather;         /* PP sends 1/tp of an activation and joins it on arrival */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
 } gl_parallel;
 
