@@ -73,7 +73,7 @@ typedef struct gl_parallel {
     bool sequence_parallel;
     int zero; /* 0 … 3 */
     gl_schedule_kind schedule;
-    int virtual_stages;  /* chunks of a stage under the interleaved schedule */
+    int virtual_stages; /* chunks of a stage under the interleaved schedule */
     gl_recompute recompute;
     bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */
     bool sp_regather;          /* SP gathers the column-parallel input again in backward */
@@ -83,6 +83,7 @@ typedef struct gl_parallel {
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
     int shard;                   /* ZeRO inside this many ranks (HSDP); 0 = over all */
     bool vocab_parallel;         /* embedding and LM head split over TP */
+    bool scatter_gather;         /* PP sends 1/tp of an activation and joins it on arrival */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
 } gl_parallel;
 
