@@ -41,6 +41,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
     const gl_mark mark = {.file = path};
     *got = 0;
     *file_bytes = 0;
+    if (path[0] == '\0')
+        return gl_fail(err, GL_ERROR_INPUT, "the name of the calibration database is empty");
     if (stat(path, &info) != 0) {
         if (errno == ENOENT && may_create)
             return true;
