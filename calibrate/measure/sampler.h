@@ -39,12 +39,13 @@ void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, d
 /* Takes what was measured, now or in an earlier session. A size that is known is replaced. */
 void gl_sampler_add(gl_sampler *sampler, double size_bytes, double time_s, double half_width);
 
-/* The next octave up to `affordable_bytes` that was not measured; false when there is none. Every
- * fourth comes first: a session that is cut off, or too short, has covered the whole range. */
-bool gl_sampler_next_octave(const gl_sampler *sampler, double affordable_bytes, double *size_bytes);
+/* Of every `stride`-th octave up to `affordable_bytes` and the largest size, the smallest that was
+ * not measured; false when there is none. */
+bool gl_sampler_next_octave(const gl_sampler *sampler, double affordable_bytes, int stride,
+                            double *size_bytes);
 
-/* Octaves up to `affordable_bytes` that are still to be measured, this one included. */
-int gl_sampler_octaves_left(const gl_sampler *sampler, double affordable_bytes);
+/* Of them, those that are still to be measured, this one included. */
+int gl_sampler_octaves_left(const gl_sampler *sampler, double affordable_bytes, int stride);
 
 /* The next size between two; false when the curve is as precise as was asked. */
 bool gl_sampler_next_between(const gl_sampler *sampler, double affordable_bytes,
