@@ -114,7 +114,7 @@ static void describe(gl_backend *backend, gl_arena *arena, gl_run *run)
     MPI_Get_processor_name(host, &length);
     run->backend = "mpi";
     run->host = gl_arena_strdup(arena, host);
-    run->parameters = gl_arena_strdup(arena, library);
+    run->parameters = gl_arena_printf(arena, "%s, each call after a barrier", library);
 }
 
 /* Numbers the nodes by their lowest ranks. */
