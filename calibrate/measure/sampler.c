@@ -11,11 +11,12 @@
 #define ALIGNED_UNITS 16.0 /* from 32 times this many units on, sizes are multiples of them */
 
 void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, double unit_bytes,
-                      double precision, gl_arena *arena)
+                      double block_bytes, double precision, gl_arena *arena)
 {
     *sampler = (gl_sampler){.min_bytes = min_bytes,
                             .max_bytes = max_bytes,
                             .unit_bytes = unit_bytes,
+                            .block_bytes = block_bytes,
                             .precision = precision,
                             .arena = arena};
 }
@@ -24,9 +25,9 @@ void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, d
  * would not be. */
 static double round_size(const gl_sampler *s, double size)
 {
-    double unit = s->unit_bytes;
-    if (size >= 32 * ALIGNED_UNITS * unit)
-        unit *= ALIGNED_UNITS;
+    double unit = size >= s->block_bytes ? s->block_bytes : s->unit_bytes;
+    if (size >= 32 * ALIGNED_UNITS * s->unit_bytes)
+        unit = ALIGNED_UNITS * s->unit_bytes;
     double rounded = unit * floor(size / unit + 0.5);
     if (rounded > s->max_bytes)
         rounded -= unit;

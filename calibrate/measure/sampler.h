@@ -25,16 +25,16 @@ typedef struct gl_sampler_point {
  * That finds where algorithms and protocols change.
  */
 typedef struct gl_sampler {
-    double min_bytes, max_bytes, unit_bytes, precision;
+    double min_bytes, max_bytes, unit_bytes, block_bytes, precision;
     gl_sampler_point *points; /* by ascending size */
     size_t count, capacity;
     gl_arena *arena;
 } gl_sampler;
 
-/* `unit_bytes`: messages are whole multiples of it (an element for each rank). Sizes are 1 or more
- * units. */
+/* `unit_bytes`: messages are whole multiples of it (an element for each rank), and from
+ * `block_bytes` on of that, a multiple of the unit. Sizes are 1 or more units. */
 void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, double unit_bytes,
-                      double precision, gl_arena *arena);
+                      double block_bytes, double precision, gl_arena *arena);
 
 /* Takes what was measured, now or in an earlier session. A size that is known is replaced. */
 void gl_sampler_add(gl_sampler *sampler, double size_bytes, double time_s, double half_width);

@@ -25,6 +25,7 @@ enum { COARSE = 4 }; /* octaves between the sizes that come first */
 #define LEAST_MAX_S      1.0       /* … but not longer than this */
 #define PREPARE_SHARE    0.25      /* of the budget, to make memory ready */
 #define PREPARE_BYTES    4194304.0 /* at least: less does not tell what more will take */
+#define PART_BYTES       16.0      /* of which the parts of long messages are multiples */
 #define SHORTEST_S       1e-9      /* no clock here tells shorter times */
 #define CALLS_OF_A_POINT 5.0       /* warm-up, three iterations, one to check */
 
@@ -399,12 +400,16 @@ static const char *redop_of(gl_collective collective)
     return collective == GL_ALL_REDUCE || collective == GL_REDUCE_SCATTER ? "sum" : "";
 }
 
-/* Messages are whole numbers of elements, and of elements for each rank where ranks have parts. */
-static double unit_of(const session *s, gl_collective collective, int ranks)
+/* Messages are whole numbers of elements, and of elements for each rank where ranks have parts.
+ * Parts of 16 bytes and more are multiples of that, as those of nccl-tests are. */
+static void begin_sampler(session *s, visit *v, double max_bytes)
 {
-    bool parts =
-        collective == GL_ALL_GATHER || collective == GL_REDUCE_SCATTER || collective == GL_ALLTOALL;
-    return gl_dtype_bytes(s->dtype) * (parts ? ranks : 1);
+    gl_collective c = v->curve.collective;
+    bool parts = c == GL_ALL_GATHER || c == GL_REDUCE_SCATTER || c == GL_ALLTOALL;
+    int ranks = parts ? v->curve.placement.ranks : 1;
+    double unit = gl_dtype_bytes(s->dtype) * ranks, block = parts ? PART_BYTES * ranks : unit;
+    gl_sampler_begin(&v->sampler, s->options->min_bytes, max_bytes, unit, block,
+                     s->options->precision, s->arena);
 }
 
 static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_collective collective,
@@ -419,9 +424,7 @@ static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_co
                           .protocol = "",
                           .in_place = in_place,
                           .root = collective == GL_BROADCAST ? 0 : -1};
-    gl_sampler_begin(&v->sampler, s->options->min_bytes, max_bytes,
-                     unit_of(s, collective, grouping->placement.ranks), s->options->precision,
-                     s->arena);
+    begin_sampler(s, v, max_bytes);
     if (!leads(s))
         return;
     gl_recorder_find(&s->recorder, &v->curve);
@@ -641,8 +644,7 @@ static const char *parameters_of(const session *s, const char *library)
     for (int i = 0; i < o->rank_count; i++)
         text =
             gl_arena_printf(s->arena, "%s%s%d", text, i == 0 ? ", groups of " : " ", o->ranks[i]);
-    return gl_arena_printf(s->arena,
-                           "%s%s%s%s, time of the slowest rank, each call after a barrier", text,
+    return gl_arena_printf(s->arena, "%s%s%s%s, time of the slowest rank", text,
                            o->concurrent ? ", concurrent" : "", o->compute ? ", compute" : "",
                            o->overlap ? ", overlap" : "");
 }

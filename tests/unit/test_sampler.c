@@ -53,7 +53,7 @@ static void test_octaves(void **state)
 {
     gl_sampler s;
     (void)state;
-    gl_sampler_begin(&s, 8, 1024, 4, 0.5, arena);
+    gl_sampler_begin(&s, 8, 1024, 4, 4, 0.5, arena);
     assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 1), 8);
     assert_int_equal(run(&s, &smooth, 8), 8);
     for (int i = 0; i < 8; i++)
@@ -69,7 +69,7 @@ static void test_stride(void **state)
     gl_sampler s;
     double size;
     (void)state;
-    gl_sampler_begin(&s, 8, 1024, 4, 0.5, arena);
+    gl_sampler_begin(&s, 8, 1024, 4, 4, 0.5, arena);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 2), 5 - i);
         assert_true(gl_sampler_next_octave(&s, INFINITY, 2, &size));
@@ -93,7 +93,7 @@ static void test_odd_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gl_sampler s;
-        gl_sampler_begin(&s, cases[i].min, cases[i].max, cases[i].unit, 0.5, arena);
+        gl_sampler_begin(&s, cases[i].min, cases[i].max, cases[i].unit, cases[i].unit, 0.5, arena);
         int asked = run(&s, &smooth, 40);
         if (asked != cases[i].octaves)
             fail_msg("case %zu: %d octaves", i, asked);
@@ -109,7 +109,7 @@ static void test_alignment(void **state)
 {
     gl_sampler s;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 24, 12, 0.5, arena);
+    gl_sampler_begin(&s, 8, 1 << 24, 12, 12, 0.5, arena);
     run(&s, &smooth, 100);
     for (size_t k = 0; k < s.count; k++)
         if (s.points[k].size_bytes > 12 * 16 * 32)
@@ -121,7 +121,7 @@ static void test_affordable(void **state)
     gl_sampler s;
     double size;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 20, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 20, 4, 4, 0.02, arena);
     assert_true(isinf(gl_sampler_affordable(&s, 1e-9)));
     assert_true(isnan(gl_sampler_expect(&s, 8)));
     gl_sampler_add(&s, 8, 1e-5, 0);
@@ -142,7 +142,7 @@ static void test_smooth_curve(void **state)
 {
     gl_sampler s;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 28, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 28, 4, 4, 0.02, arena);
     int asked = run(&s, &smooth, 60);
     assert_in_range(asked, 26, 40);
     for (size_t i = 0; i + 1 < s.count; i++)
@@ -157,7 +157,7 @@ static void test_jump(void **state)
     const law jumping = {1e-5, 1e10, 50e6};
     double below = 0, above = 1e30;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 28, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 28, 4, 4, 0.02, arena);
     run(&s, &jumping, 80);
     for (size_t i = 0; i < s.count; i++) {
         double size = s.points[i].size_bytes;
@@ -175,7 +175,7 @@ static void test_noise_is_no_structure(void **state)
     gl_sampler s;
     double size;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 20, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 20, 4, 4, 0.02, arena);
     for (int i = 0; i <= 17; i++)
         gl_sampler_add(&s, 8 * exp2(i), 1e-5 * (i % 2 ? 1.1 : 0.9), 0.15);
     assert_false(gl_sampler_next_between(&s, INFINITY, &size));

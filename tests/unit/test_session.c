@@ -2,6 +2,7 @@
 /* A whole session against a backend that is a formula, on a clock that only it moves. */
 #include "tests/support.h"
 
+#include "calibrate/measure/nccl/layout.h"
 #include "calibrate/measure/recorder.h"
 #include "calibrate/measure/session.h"
 #include "calibrate/measure/write_lock.h"
@@ -491,6 +492,31 @@ static void test_jump(void **state)
     assert_true(near >= 4);
 }
 
+/* What is stored as size is what NCCL would move, to the byte. */
+static void test_sizes_are_moved(void **state)
+{
+    static const gl_collective in_parts[] = {GL_ALL_GATHER, GL_REDUCE_SCATTER, GL_ALLTOALL};
+    gl_session_result r;
+    gl_session_options o = usual();
+    gl_gpu_layout layout;
+    (void)state;
+    o.collectives = in_parts;
+    o.collective_count = 3;
+    o.ranks = (int[]){2, 3};
+    o.rank_count = 2;
+    o.dtype = GL_INT8;
+    fake.jump_at = 200;
+    run_well(&o, &r);
+    gl_catalog c = read_file();
+    for (size_t i = 0; i < c.curve_count; i++)
+        for (size_t k = 0; k < c.curves[i].sample_count; k++) {
+            const gl_curve *curve = &c.curves[i];
+            double size = curve->samples[k].size_bytes;
+            gl_gpu_layout_of(&layout, curve->collective, GL_INT8, curve->placement.ranks, size);
+            assert_close(gl_gpu_layout_size(&layout), size, 0);
+        }
+}
+
 static void test_second_writer(void **state)
 {
     gl_session_result r;
@@ -573,7 +599,8 @@ int main(void)
         WITH_FILE(test_memory_is_short),  WITH_FILE(test_budget_is_short),
         WITH_FILE(test_points_are_dear),  WITH_FILE(test_memory_takes_time),
         WITH_FILE(test_nothing_measured), WITH_FILE(test_jump),
-        WITH_FILE(test_second_writer),    WITH_FILE(test_refused),
+        WITH_FILE(test_sizes_are_moved),  WITH_FILE(test_second_writer),
+        WITH_FILE(test_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
