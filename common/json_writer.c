@@ -15,8 +15,15 @@ void gl_json_begin(gl_json *json, gl_output *out)
     json->out = out;
 }
 
-static void new_line(gl_json *json)
+static bool is_on_one_line(const gl_json *json, int depth)
 {
+    return json->one_line_from > 0 && depth >= json->one_line_from;
+}
+
+static void new_line(gl_json *json, int depth)
+{
+    if (is_on_one_line(json, depth))
+        return;
     gl_output_puts(json->out, "\n");
     for (int i = 0; i < json->depth; i++)
         gl_output_puts(json->out, "  ");
@@ -30,10 +37,10 @@ static void separate(gl_json *json)
         return;
     }
     if (json->has_items[json->depth])
-        gl_output_puts(json->out, ",");
+        gl_output_puts(json->out, is_on_one_line(json, json->depth) ? ", " : ",");
     json->has_items[json->depth] = true;
     if (json->depth > 0)
-        new_line(json);
+        new_line(json, json->depth);
 }
 
 static void open_bracket(gl_json *json, const char *bracket)
@@ -59,7 +66,7 @@ void gl_json_end(gl_json *json, char bracket)
     assert(json->depth > 0 && !json->after_key && (bracket == '}' || bracket == ']'));
     bool filled = json->has_items[json->depth--];
     if (filled)
-        new_line(json);
+        new_line(json, json->depth + 1);
     gl_output_write(json->out, &bracket, 1);
     if (json->depth == 0)
         gl_output_puts(json->out, "\n");

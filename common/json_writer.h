@@ -16,6 +16,7 @@ typedef struct gl_json {
     int depth;
     bool has_items[GL_JSON_DEPTH_MAX];
     bool after_key;
+    int one_line_from; /* what lies so deep stays on one line; 0 = nothing does */
 } gl_json;
 
 void gl_json_begin(gl_json *json, gl_output *out);

@@ -3,7 +3,9 @@
 #include "planner/cli/messages.h"
 #include "planner/cli/scenarios.h"
 #include "planner/input/cluster_file.h"
+#include "planner/input/notes.h"
 #include "planner/report/plan_tables.h"
+#include "planner/report/trace.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,6 +39,8 @@ typedef struct session {
     gl_report report;
     bool answer_is_no; /* under --strict */
     size_t left_out;   /* combinations of a sweep that can not be planned */
+    double trace_size; /* entries of a trace so far */
+    gl_trace *trace;   /* being written; NULL: not, or not yet */
 } session;
 
 static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
@@ -105,6 +109,8 @@ static const char *only_table(const session *s)
     const gl_output_options *output = &s->options.output;
     if (output->table != NULL)
         return output->table;
+    if (output->trace)
+        return "summary";
     if (output->format == GL_FORMAT_CSV)
         return "traffic";
     return gl_output_for_people(output) && s->request.sweep_count > 0 ? "summary" : NULL;
@@ -140,9 +146,25 @@ static void say_left_out(const session *s, const gl_setting *swept, const gl_dia
     for (size_t i = 0; i < s->request.sweep_count; i++)
         combination = gl_arena_printf(arena, "%s%s%s=%s", combination, i > 0 ? ", " : "",
                                       swept[i].key, swept[i].value);
-    if (!s->options.output.quiet && s->left_out <= GL_DIAGNOSTICS_MAX)
+    if (!s->options.output.quiet && s->trace == NULL && s->left_out <= GL_DIAGNOSTICS_MAX)
         gl_cli_warn("left out %s: %s", combination, problems->items[0].message);
     gl_arena_destroy(arena);
+}
+
+/* A trace is checked with all its scenarios before the first is written. */
+static bool trace_plan(session *s, const gl_planned *planned, const gl_cluster *cluster,
+                       const gl_setting *swept, gl_arena *scratch, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    double size = s->trace_size + gl_trace_size(&planned->plan);
+    if (!gl_trace_check(&planned->plan, size, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    s->trace_size = size;
+    if (s->trace != NULL)
+        gl_trace_add(s->trace, &planned->plan,
+                     scenario_name(planned, cluster, swept, s->request.sweep_count, scratch),
+                     scratch);
+    return true;
 }
 
 /* Plans one combination on one cluster. A plan is far larger than its tables: `scratch` goes when
@@ -158,7 +180,11 @@ static bool plan_in(session *s, const gl_setting *settings, size_t count, const 
     if (!gl_plan_one(&s->request, settings, count, &cluster->cluster, scratch, &planned,
                      diagnostics))
         return false;
-    add_scenario(s, &planned, cluster, swept);
+    if (s->options.output.trace &&
+        !trace_plan(s, &planned, &cluster->cluster, swept, scratch, diagnostics))
+        return false;
+    if (s->trace == NULL)
+        add_scenario(s, &planned, cluster, swept);
     return true;
 }
 
@@ -183,7 +209,9 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
 {
     size_t clusters = s->options.clusters.count;
     gl_diagnostics first = {.count = 0};
-    s->report.scenarios = GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
+    if (s->trace == NULL)
+        s->report.scenarios =
+            GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
     for (size_t i = 0; i < s->request.combinations; i++)
         for (size_t k = 0; k < clusters; k++) {
             diagnostics->count = diagnostics->dropped = 0;
@@ -194,10 +222,10 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
             if (first.count == 0)
                 first = *diagnostics;
         }
-    if (s->left_out > GL_DIAGNOSTICS_MAX && !s->options.output.quiet)
+    if (s->left_out > GL_DIAGNOSTICS_MAX && !s->options.output.quiet && s->trace == NULL)
         gl_cli_warn("left out %zu combinations in all", s->left_out);
     *diagnostics = first;
-    return s->report.scenario_count > 0;
+    return s->trace != NULL || s->report.scenario_count > 0;
 }
 
 /* People read the scenarios side by side first; of one scenario the headline says it all. */
@@ -220,14 +248,40 @@ static void put_summary_first(session *s)
     }
 }
 
+/* Plans everything once more, and writes each step while its plan is there. */
+static bool write_trace(session *s, gl_error *err)
+{
+    gl_output *out = NULL;
+    gl_trace trace;
+    gl_diagnostics diagnostics = {.count = 0};
+    if (!gl_output_open(s->options.output.output, &out, err))
+        return false;
+    gl_trace_begin(&trace, out, s->report.scenario_count > 1);
+    s->trace = &trace;
+    s->trace_size = 0;
+    plan_all(s, &diagnostics);
+    gl_trace_end(&trace);
+    if (!gl_output_close(out, err))
+        return false;
+    gl_output_warnings(&s->options.output, &s->report);
+    return true;
+}
+
+static bool write_report(session *s, gl_error *err)
+{
+    if (s->options.output.trace)
+        return write_trace(s, err);
+    put_summary_first(s);
+    return gl_output_report(&s->options.output, &s->report, "traffic", err);
+}
+
 static int answer(session *s)
 {
     gl_error err;
     gl_diagnostics diagnostics = {.count = 0};
     if (!load_clusters(s, &diagnostics) || !plan_all(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
-    put_summary_first(s);
-    if (!gl_output_report(&s->options.output, &s->report, "traffic", &err))
+    if (!write_report(s, &err))
         return gl_cli_fail("plan", &err);
     return s->options.strict && s->answer_is_no ? GL_EXIT_NO : GL_OK;
 }
@@ -238,6 +292,7 @@ static int run_in(session *s, int argc, char **argv)
     gl_texts arguments = {0};
     bool help = false;
     s->options = gl_planning_defaults();
+    s->options.output.can_trace = true;
     if (!gl_options_parse(&gl_cmd_plan, argc, argv, s->arena, &s->options, &arguments, &help, &err))
         return gl_cli_fail("plan", &err);
     if (help)
@@ -266,7 +321,9 @@ const gl_command gl_cmd_plan = {
     .examples = "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
                 "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --format csv\n"
                 "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
-                "batch.micro=1,2,4\n",
+                "batch.micro=1,2,4\n"
+                "gpulink-plan models/llama3-405b.yaml --cluster hgx-h100-16-ndr --format trace "
+                "--output step.json\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

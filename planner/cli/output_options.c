@@ -11,25 +11,42 @@
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 const char *const gl_color_choices[] = {"auto", "always", "never", NULL};
 
+static bool check_trace(gl_output_options *options, gl_error *err)
+{
+    if (!options->can_trace)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--format trace shows the simulated step of a plan: only plan has it");
+    if (options->table != NULL)
+        return gl_fail(err, GL_ERROR_USAGE, "a trace has no tables: --table does not go with it");
+    options->trace = true;
+    options->format = GL_FORMAT_JSON;
+    return true;
+}
+
+static const char *others(const gl_output_options *options)
+{
+    return options->can_trace ? ", markdown or trace" : " or markdown";
+}
+
 static bool check_format(gl_output_options *options, gl_error *err)
 {
-    static const char *const later[] = {"html", "trace", "xlsx"};
+    static const char *const later[] = {"html", "xlsx"};
     if (options->format_name == NULL) {
         options->format = GL_FORMAT_TABLE;
         return true;
     }
+    if (strcmp(options->format_name, "trace") == 0)
+        return check_trace(options, err);
     if (gl_format_parse(options->format_name, &options->format))
         return true;
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
         if (strcmp(options->format_name, later[i]) == 0)
             return gl_fail(err, GL_ERROR_USAGE,
-                           "--format %s is not available in this version: use table, csv, json or "
-                           "markdown",
-                           later[i]);
+                           "--format %s is not available in this version: use table, csv, json%s",
+                           later[i], others(options));
     char name[64];
-    return gl_fail(err, GL_ERROR_USAGE,
-                   "--format '%s' is not known: use table, csv, json or markdown",
-                   gl_printable(options->format_name, name, sizeof name));
+    return gl_fail(err, GL_ERROR_USAGE, "--format '%s' is not known: use table, csv, json%s",
+                   gl_printable(options->format_name, name, sizeof name), others(options));
 }
 
 static bool check_table(const gl_output_options *options, const char *const *tables, gl_error *err)
@@ -77,9 +94,9 @@ static bool wants_color(const gl_output_options *options)
 }
 
 /* The same warning of many scenarios is said once. */
-static void print_warnings(const gl_report *report)
+void gl_output_warnings(const gl_output_options *options, const gl_report *report)
 {
-    for (size_t i = 0; i < report->scenario_count; i++) {
+    for (size_t i = 0; i < report->scenario_count && !options->quiet; i++) {
         const gl_scenario *scenario = &report->scenarios[i];
         for (size_t k = 0; k < scenario->warning_count; k++) {
             bool said = false;
@@ -125,7 +142,7 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
     }
     if (!gl_output_close(out, err))
         return false;
-    if (options->format == GL_FORMAT_CSV && !options->quiet)
-        print_warnings(report);
+    if (options->format == GL_FORMAT_CSV)
+        gl_output_warnings(options, report);
     return true;
 }

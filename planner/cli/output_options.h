@@ -14,7 +14,9 @@ typedef struct gl_output_options {
     const char *table;       /* NULL = the default */
     int color;               /* index into gl_color_choices */
     bool quiet, verbose;
+    bool can_trace;   /* the command knows --format trace, too */
     gl_format format; /* of format_name, set by gl_output_options_check */
+    bool trace;       /* likewise; then `format` does not count */
 } gl_output_options;
 
 extern const char *const gl_color_choices[];
@@ -24,7 +26,8 @@ extern const char *const gl_color_choices[];
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help = "Form of the answer: table, csv, json or markdown (default table).",                  \
+     .help =                                                                                       \
+         "Form of the answer: table, csv, json or markdown (default table); plan: also trace.",    \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
@@ -65,5 +68,8 @@ bool gl_output_for_people(const gl_output_options *options);
  * error where the format has no room for them (CSV) and -q was not given. */
 bool gl_output_report(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err);
+
+/* Warnings to standard error, unless -q was given. */
+void gl_output_warnings(const gl_output_options *options, const gl_report *report);
 
 #endif

@@ -416,20 +416,21 @@ static void prepare(simulator *sim, const gl_stage_work *works)
         prepare_stage(sim, i, &works[i]);
 }
 
+/* `microbatches`: to be simulated, all of the step's or fewer. */
 static gl_simulation simulate(const gl_workload *workload, const gl_stage_work *works,
-                              gl_event_sink *sink, void *context, int report_stage, gl_arena *arena)
+                              int64_t microbatches, gl_event_sink *sink, void *context,
+                              int report_stage, gl_arena *arena)
 {
     int pp = workload->parallel.pp, chunks = gl_pass_chunks(&workload->parallel);
     gl_simulation out = {.stages = GL_ARENA_NEW(arena, gl_stage_usage, (size_t)pp)};
-    int64_t m = gl_workload_microbatches(workload);
     simulator sim = {.workload = workload,
                      .arena = arena,
                      .sink = sink,
                      .context = context,
                      .pp = pp,
                      .chunks = chunks,
-                     .microbatches = m,
-                     .passes = m * chunks,
+                     .microbatches = microbatches,
+                     .passes = microbatches * chunks,
                      .out = &out};
     if (report_stage >= 0)
         out.stages[report_stage].row_exposed_s =
@@ -449,57 +450,157 @@ gl_simulation gl_simulate(const gl_workload *workload, const gl_compute *compute
                           void *context, gl_arena *arena)
 {
     const gl_stage_work *works = gl_stage_works(workload, compute, stages, scales, arena);
-    return simulate(workload, works, sink, context, -1, arena);
+    return simulate(workload, works, gl_workload_microbatches(workload), sink, context, -1, arena);
+}
+
+/* Events of one stage that every microbatch and chunk has: two passes, and what goes with each. */
+static double events_of_pass(const gl_traffic *traffic)
+{
+    double events = 2;
+    for (size_t i = 0; i < traffic->row_count; i++) {
+        gl_traffic_dimension d = traffic->rows[i].dimension;
+        events +=
+            d == GL_TRAFFIC_TP || d == GL_TRAFFIC_CP || d == GL_TRAFFIC_EP || d == GL_TRAFFIC_PP;
+    }
+    return events;
+}
+
+double gl_simulation_events(const gl_workload *workload, const gl_stage_plan *stages)
+{
+    const gl_parallel *p = &workload->parallel;
+    double m = (double)gl_workload_microbatches(workload), events = 0;
+    for (int i = 0; i < p->pp; i++) {
+        const gl_traffic *traffic = &stages[i].traffic;
+        double pass = events_of_pass(traffic);
+        events += m * gl_pass_chunks(p) * pass + 1 + (double)traffic->row_count;
+        /* A pass that waits for a message goes on as a new event. */
+        for (size_t k = 0; k < traffic->message_count; k++)
+            events += traffic->messages[k].every_microbatch ? m * (1 + pass / 2) : 1;
+    }
+    return events;
+}
+
+/* ---- the parts of a step ----------------------------------------------------------------------
+ */
+
+/* Past so many events only some of the microbatches are simulated (see below). */
+static const double EVENTS_MAX = 300000;
+
+typedef struct step_case {
+    const gl_workload *workload;
+    const gl_stage_work *works, *without_sends;
+    int slowest, report;
+    gl_arena *scratch;
+} step_case;
+
+/* What is measured of a simulation; the rows' exposed times follow in row_exposed_s. */
+typedef struct step_sample {
+    double time_s, without_sends_s, tail_s, update_s, tax_s, stall_s;
+    const double *row_exposed_s;
+} step_sample;
+
+static step_sample sample(const step_case *c, int64_t microbatches)
+{
+    gl_simulation full =
+        simulate(c->workload, c->works, microbatches, NULL, NULL, c->report, c->scratch);
+    const gl_stage_usage *slowest = &full.stages[c->slowest];
+    step_sample s = {.time_s = full.time_s,
+                     .without_sends_s = full.time_s,
+                     .tail_s = full.ready_s - full.computed_s,
+                     .update_s = full.time_s - full.ready_s,
+                     .tax_s = slowest->tax_s,
+                     .stall_s = slowest->stall_s};
+    if (c->workload->parallel.pp > 1)
+        s.without_sends_s =
+            simulate(c->workload, c->without_sends, microbatches, NULL, NULL, -1, c->scratch)
+                .time_s;
+    if (c->report >= 0)
+        s.row_exposed_s = full.stages[c->report].row_exposed_s;
+    return s;
+}
+
+/* The line through two samples. */
+static double extend(double first, double second, double factor)
+{
+    return first + (second - first) * factor;
+}
+
+/*
+ * In the middle of a step every p microbatches are like those before. Of a step with very many,
+ * two with fewer are simulated, some rounds of p apart, and what a round adds is added for the
+ * others.
+ */
+static step_sample sample_step(const step_case *c, double events, double *row_exposed_s)
+{
+    int64_t m = gl_workload_microbatches(c->workload), p = c->workload->parallel.pp;
+    size_t rows = c->report >= 0 ? c->works[c->report].plan->traffic.row_count : 0;
+    int64_t rounds = (int64_t)((double)m * EVENTS_MAX / events) / p / 3;
+    rounds = rounds > 4 ? rounds : 4;
+    int64_t less = m % p + rounds * p, more = less + rounds * p;
+    bool all = events <= EVENTS_MAX || more >= m;
+    step_sample a = sample(c, all ? m : less);
+    step_sample b = all ? a : sample(c, more);
+    double factor = all ? 0 : (double)(m - less) / (double)(more - less);
+    for (size_t i = 0; i < rows; i++)
+        row_exposed_s[i] = extend(a.row_exposed_s[i], b.row_exposed_s[i], factor);
+    return (step_sample){
+        .time_s = extend(a.time_s, b.time_s, factor),
+        .without_sends_s = extend(a.without_sends_s, b.without_sends_s, factor),
+        .tail_s = extend(a.tail_s, b.tail_s, factor),
+        .update_s = a.update_s,
+        .tax_s = extend(a.tax_s, b.tax_s, factor),
+        .stall_s = extend(a.stall_s, b.stall_s, factor),
+    };
 }
 
 /* What sends cost: the step against one in which they take no time, in proportion to their time. */
 static void expose_sends(const gl_stage_work *work, double cost_s, double *row_exposed_s)
 {
     double both_s = work->send_s[FORWARD] + work->send_s[BACKWARD];
-    for (int phase = 0; phase < 2 && both_s > 0; phase++) {
+    for (int phase = 0; phase < 2; phase++) {
+        if (!(work->send_s[phase] > 0))
+            continue;
         size_t row = work->send_row[phase];
-        double all_s = work->send_s[phase] * (double)work->plan->traffic.rows[row].calls_per_step;
-        if (work->send_s[phase] > 0)
-            row_exposed_s[row] = fmin(all_s, cost_s * work->send_s[phase] / both_s);
+        double calls = (double)work->plan->traffic.rows[row].calls_per_step;
+        row_exposed_s[row] =
+            fmin(work->send_s[phase] * calls, cost_s * work->send_s[phase] / both_s);
     }
 }
 
-static double simulate_without_sends(const gl_workload *workload, const gl_stage_work *works,
-                                     gl_arena *scratch)
+static const gl_stage_work *free_sends(const gl_stage_work *works, int pp, gl_arena *scratch)
 {
-    size_t pp = (size_t)workload->parallel.pp;
-    gl_stage_work *copies = GL_ARENA_NEW(scratch, gl_stage_work, pp);
-    for (size_t i = 0; i < pp; i++) {
+    gl_stage_work *copies = GL_ARENA_NEW(scratch, gl_stage_work, (size_t)pp);
+    for (int i = 0; i < pp; i++) {
         copies[i] = works[i];
         copies[i].send_s[FORWARD] = copies[i].send_s[BACKWARD] = 0;
     }
-    return simulate(workload, copies, NULL, NULL, -1, scratch).time_s;
+    return copies;
 }
 
 gl_schedule gl_simulate_step(const gl_workload *workload, const gl_compute *compute,
                              const gl_stage_plan *stages, const gl_scales *scales, int report_stage,
                              double *row_exposed_s, gl_arena *scratch)
 {
-    int pp = workload->parallel.pp, report = row_exposed_s != NULL ? report_stage : -1;
+    int pp = workload->parallel.pp;
     gl_schedule closed = gl_schedule_eval(workload, compute, stages, scales, scratch);
-    gl_stage_work *works = gl_stage_works(workload, compute, stages, scales, scratch);
-    gl_simulation full = simulate(workload, works, NULL, NULL, report, scratch);
-    const gl_stage_usage *slowest = &full.stages[closed.slowest_stage];
-    gl_step_facts facts = {.time_s = full.time_s,
-                           .without_sends_s = full.time_s,
-                           .tail_s = full.ready_s - full.computed_s,
-                           .update_s = full.time_s - full.ready_s,
-                           .optimizer_s = closed.optimizer_s,
-                           .compute_s = closed.compute_s,
-                           .tax_s = slowest->tax_s,
-                           .stall_s = slowest->stall_s,
-                           .slowest_stage = closed.slowest_stage};
-    if (pp > 1)
-        facts.without_sends_s = simulate_without_sends(workload, works, scratch);
-    if (report >= 0) {
-        for (size_t i = 0; i < works[report].plan->traffic.row_count; i++)
-            row_exposed_s[i] = full.stages[report].row_exposed_s[i];
-        expose_sends(&works[report], fmax(0, full.time_s - facts.without_sends_s), row_exposed_s);
-    }
+    const gl_stage_work *works = gl_stage_works(workload, compute, stages, scales, scratch);
+    const step_case c = {workload,
+                         works,
+                         free_sends(works, pp, scratch),
+                         closed.slowest_stage,
+                         row_exposed_s != NULL ? report_stage : -1,
+                         scratch};
+    step_sample s = sample_step(&c, gl_simulation_events(workload, stages), row_exposed_s);
+    if (c.report >= 0)
+        expose_sends(&works[c.report], fmax(0, s.time_s - s.without_sends_s), row_exposed_s);
+    const gl_step_facts facts = {.time_s = s.time_s,
+                                 .without_sends_s = s.without_sends_s,
+                                 .tail_s = s.tail_s,
+                                 .update_s = s.update_s,
+                                 .optimizer_s = closed.optimizer_s,
+                                 .compute_s = closed.compute_s,
+                                 .tax_s = s.tax_s,
+                                 .stall_s = s.stall_s,
+                                 .slowest_stage = closed.slowest_stage};
     return gl_schedule__parts(&facts);
 }

@@ -64,10 +64,15 @@ gl_simulation gl_simulate(const gl_workload *workload, const gl_compute *compute
                           const gl_stage_plan *stages, const gl_scales *scales, gl_event_sink *sink,
                           void *context, gl_arena *arena);
 
+/* About how many events a simulation has: passes, what goes with each, messages. A double, since it
+ * may be more than memory holds. */
+double gl_simulation_events(const gl_workload *workload, const gl_stage_plan *stages);
+
 /*
  * Parts of the simulated step, as gl_schedule_eval gives them in closed form. When row_exposed_s is
  * not NULL it receives, by traffic row of `report_stage`, what the row costs: compute of the stage
- * that waited for it; for sends, what the step would gain if all of them took no time.
+ * that waited for it; for sends, what the step would gain if all of them took no time. Of very many
+ * microbatches only some are simulated: the middle of a step repeats itself.
  */
 gl_schedule gl_simulate_step(const gl_workload *workload, const gl_compute *compute,
                              const gl_stage_plan *stages, const gl_scales *scales, int report_stage,

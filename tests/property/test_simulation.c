@@ -519,12 +519,34 @@ static void many_microbatches_cost_the_slowest_stage(void **state)
     }
 }
 
+/* A step with so many microbatches that only some are simulated for its parts. */
+static void long_steps_are_extended(void **state)
+{
+    (void)state;
+    uint64_t random = random_seed();
+    static pipeline_case c;
+    double worst = 0;
+    for (int i = 0; i < 60; i++) {
+        gl_arena *arena = gl_arena_create();
+        random_case(&c, &random, i % 2 == 0);
+        c.workload.batch.global = random_between(&random, 3000, 4000);
+        double full_s = simulate(&c, &plain, NULL, arena).time_s;
+        double parts_s =
+            gl_simulate_step(&c.workload, &c.compute, c.plans, &plain, 0, NULL, arena).time_s;
+        worst = fmax(worst, fabs(parts_s / full_s - 1));
+        gl_arena_destroy(arena);
+    }
+    printf("long steps: extended against whole %.2g\n", worst);
+    assert_true(worst < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_stages_keep_the_closed_forms),
         cmocka_unit_test(uneven_stages_keep_to_bounds),
         cmocka_unit_test(many_microbatches_cost_the_slowest_stage),
+        cmocka_unit_test(long_steps_are_extended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
