@@ -241,28 +241,40 @@ static gl_curve_time beyond(const gl_family *family, size_t pair, size_t anchor,
     return t;
 }
 
-/* Between two measured counts: floors on a line in depth, rests by a power of the ranks. */
+/* Rests between two measured counts: on a line in the bus factor where bandwidth rises, as beyond
+ * them, else by a power of the ranks. `part`: place between them in octaves. */
+static double rest_between(const gl_family *family, size_t i, int ranks, double part,
+                           const double rest[2])
+{
+    double fa = bus_factor(family, placement_of(family, i)->ranks);
+    double fb = bus_factor(family, placement_of(family, i + 1)->ranks);
+    double f = bus_factor(family, ranks);
+    if (!(rest[0] > 0) || !(rest[1] > 0))
+        return rest[0] * (1 - part) + rest[1] * part;
+    if (fb > fa && rest[1] / fb <= rest[0] / fa)
+        return rest[0] + (rest[1] - rest[0]) * (f - fa) / (fb - fa);
+    return f * pow(rest[0] / fa, 1 - part) * pow(rest[1] / fb, part);
+}
+
+/* Between two measured counts; floors lie on a line in depth. */
 static gl_curve_time between(const gl_family *family, size_t i, int ranks, double share,
                              double size)
 {
     const gl_curve_fit *a = family->members[i], *b = family->members[i + 1];
     double na = a->curve->placement.ranks, nb = b->curve->placement.ranks;
     gl_curve_time t = gl_curve_eval(a, size), u = gl_curve_eval(b, size);
-    double ra = rest_of(a, t.time_s), rb = rest_of(b, u.time_s);
+    const double rest[2] = {rest_of(a, t.time_s), rest_of(b, u.time_s)};
     double deep =
         (depth(family, ranks) - depth(family, na)) / (depth(family, nb) - depth(family, na));
-    double floor_s = (t.time_s - ra) * (1 - deep) + (u.time_s - rb) * deep;
-    double part = log(ranks / na) / log(nb / na);
-    double fa = bus_factor(family, na), fb = bus_factor(family, nb);
-    double rest = ra > 0 && rb > 0
-                      ? bus_factor(family, ranks) * pow(ra / fa, 1 - part) * pow(rb / fb, part)
-                      : ra * (1 - part) + rb * part;
-    double octaves = fmin(log2(ranks / na), log2(nb / ranks));
-    double trend_error =
-        ra > 0 && rb > 0 ? fabs(log(rb / fb / (ra / fa))) * fmin(part, 1 - part) : 0;
-    t.time_s = floor_s + rest * share;
+    double floor_s = (t.time_s - rest[0]) * (1 - deep) + (u.time_s - rest[1]) * deep;
+    double part = log(ranks / na) / log(nb / na), octaves = fmin(part, 1 - part) * log2(nb / na);
+    double change = rest[0] > 0 && rest[1] > 0
+                        ? log(rest[1] / bus_factor(family, nb) / (rest[0] / bus_factor(family, na)))
+                        : 0;
+    double trend_error = ERROR_OF_TREND * fabs(change) * fmin(part, 1 - part);
+    t.time_s = floor_s + rest_between(family, i, ranks, part, rest) * share;
     t.error_frac = hypot(fmax(t.error_frac, u.error_frac),
-                         hypot(ERROR_PER_OCTAVE * octaves, ERROR_OF_TREND * trend_error) * INSIDE);
+                         hypot(ERROR_PER_OCTAVE * octaves, trend_error) * INSIDE);
     t.evidence =
         gl_evidence_worst(gl_evidence_worst(t.evidence, u.evidence), GL_EVIDENCE_INTERPOLATED);
     return t;

@@ -125,4 +125,11 @@ typedef struct gl_cluster {
     const gl_overlap_taxes *overlap_taxes; /* … the catalogue; NULL: none */
 } gl_cluster;
 
+/* GPUs of the fullest site. */
+static inline int gl_cluster_gpus_per_site(const gl_cluster *cluster)
+{
+    int sites = cluster->sites.count > 1 ? cluster->sites.count : 1;
+    return (cluster->nodes + sites - 1) / sites * cluster->gpus_per_node;
+}
+
 #endif

@@ -142,27 +142,26 @@ void gl_traffic__tensor_parallel(gl_traffic_builder *b)
         add_ends(b, &f);
 }
 
+/* What was sent in parts is joined over the TP ranks of the stage where it arrives (arXiv
+ * 2104.04473, section 4.1). */
+static void add_joining(gl_traffic_builder *b, int64_t calls)
+{
+    const family f = {GL_TRAFFIC_PP, GL_GROUP_TP, b->workload->overlap.pp, 1};
+    int64_t size = activation_bytes(b), m = b->microbatches;
+    int64_t first = b->stage->has_embedding ? m : 0, last = b->stage->has_head ? m : 0;
+    add(b, &f,
+        (entry){"joined activations", GL_PHASE_FORWARD, GL_ALL_GATHER, size, calls - first,
+                activation_formula});
+    add(b, &f,
+        (entry){"joined activation gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, size, calls - last,
+                activation_formula});
+}
+
 /*
  * A stage sends and receives v activations per microbatch in forward, one less of either at the
  * ends of the model, and as many gradients in backward. Both directions of a link work at once, so
  * the larger of the two counts.
  */
-/* Parts of an activation that TP ranks received are put together (arXiv 2104.04473, section 4.1).
- */
-static void add_gathers(gl_traffic_builder *b, int64_t calls)
-{
-    const family f = {GL_TRAFFIC_TP, GL_GROUP_TP, b->workload->overlap.pp, 1};
-    int64_t size = activation_bytes(b);
-    int64_t first = b->stage->has_embedding ? b->microbatches : 0;
-    int64_t last = b->stage->has_head ? b->microbatches : 0;
-    add(b, &f,
-        (entry){"activations received", GL_PHASE_FORWARD, GL_ALL_GATHER, size, calls - first,
-                activation_formula});
-    add(b, &f,
-        (entry){"activation gradients received", GL_PHASE_BACKWARD, GL_ALL_GATHER, size,
-                calls - last, activation_formula});
-}
-
 void gl_traffic__pipeline(gl_traffic_builder *b)
 {
     const gl_parallel *p = &b->workload->parallel;
@@ -174,8 +173,8 @@ void gl_traffic__pipeline(gl_traffic_builder *b)
     add(b, &f, (entry){"activations", GL_PHASE_FORWARD, GL_SENDRECV, size, calls, formula});
     add(b, &f,
         (entry){"activation gradients", GL_PHASE_BACKWARD, GL_SENDRECV, size, calls, formula});
-    if (p->scatter_gather && !p->sequence_parallel && p->pp > 1)
-        add_gathers(b, calls);
+    if (split && !p->sequence_parallel && p->pp > 1)
+        add_joining(b, calls);
 }
 
 /* The exchanges of context parallelism are part of the attention core (Transformer Engine runs them

@@ -270,6 +270,24 @@ static void check_description(const loader *l)
     need(l, c->nics_per_node > 0, "cluster.inter_node.nics_per_node", "several nodes need it");
 }
 
+/* The nodes of a site are whole, and what joins sites has a bandwidth and a latency. */
+static void check_sites(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.sites.count";
+    if (c->sites.count < 2)
+        return;
+    if (c->sites.count > c->nodes) {
+        gl_mark mark = gl_fields_mark(&l->tree, path);
+        gl_diagnose(l->diagnostics, &mark, path, "%d sites need as many nodes; there are %d",
+                    c->sites.count, c->nodes);
+    }
+    need(l, gl_yaml_find(&l->tree, "cluster.sites.link.bandwidth") != NULL,
+         "cluster.sites.link.bandwidth", "several sites need it");
+    need(l, gl_yaml_find(&l->tree, "cluster.sites.link.latency") != NULL,
+         "cluster.sites.link.latency", "several sites need it");
+}
+
 static const char *default_name(const loader *l)
 {
     char printed[128];
@@ -320,6 +338,8 @@ static bool load_tree(const loader *l, size_t before)
     load_calibration(l, "cluster.inter_node.calibration", GL_ACROSS_NODES, &l->cluster->inter);
     if (problems(l->diagnostics) == before)
         check_description(l);
+    if (problems(l->diagnostics) == before)
+        check_sites(l);
     return problems(l->diagnostics) == before;
 }
 

@@ -153,6 +153,8 @@ static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
 static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
 {
     const gl_link *link = tier_of(plan, tier)->link;
+    if (tier == GL_TIER_INTER_NODE && plan->cluster->sites.count > 1)
+        return "the network with the line between sites";
     if (link != NULL)
         return link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)

@@ -143,6 +143,10 @@ static const described columns[] = {
     {"cluster", "fabric", "", "fat-tree, rail-optimised or rail-only"},
     {"cluster", "oversubscription", "", "downlinks of a leaf switch over its uplinks"},
     {"cluster", "radix", "", "ports of a switch"},
+    {"cluster", "in_network_reduction", "", "whether the network's switches add up all-reduces"},
+    {"cluster", "sites", "", "places that share the nodes"},
+    {"cluster", "site_bw_bytes_per_s", "B/s", "of the line of one site, one way"},
+    {"cluster", "site_latency_s", "s", "one-way delay of that line"},
 
     {"accuracy", "by", "", "what the runs are grouped by: source, gpu, evidence or all"},
     {"accuracy", "name", "", "the group"},

@@ -182,13 +182,22 @@ static const char *fabric_name(gl_fabric fabric)
       gl_text(cluster->nodes > 1 ? fabric_name(cluster->fabric) : NULL))                           \
     X("oversubscription", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(cluster->oversubscription))    \
     X("radix", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                   \
-      cluster->radix > 0 ? gl_integer(cluster->radix) : (gl_cell){.type = GL_CELL_EMPTY})
+      cluster->radix > 0 ? gl_integer(cluster->radix) : (gl_cell){.type = GL_CELL_EMPTY})          \
+    X("in_network_reduction", NULL, GL_NUMBER, GL_FOR_MACHINES,                                    \
+      gl_boolean(cluster->in_network_reduction))                                                   \
+    X("sites", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(several ? sites->count : 1))           \
+    X("site_bw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                                \
+      gl_real(several ? sites->bw_bytes_per_s : (double)NAN))                                      \
+    X("site_latency_s", NULL, GL_SECONDS, GL_FOR_MACHINES,                                         \
+      gl_real(several ? sites->latency_s : (double)NAN))
 
 static gl_table *cluster_table(const context *c)
 {
     static const gl_column columns[] = {CLUSTER(AS_COLUMN)};
     const gl_cluster *cluster = c->plan->cluster;
     const gl_gpu *gpu = cluster->gpu;
+    const gl_sites *sites = &cluster->sites;
+    bool several = sites->count > 1;
     int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
     gl_table *table = gl_table_create(c->arena, "cluster", "Cluster", columns, COUNT(columns));
     table->record = true;

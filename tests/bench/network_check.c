@@ -3,8 +3,8 @@
  * network_check curves CLUSTER...: holds samples of a calibration's curves out and prints how well
  * the network model predicts them from the rest: sizes one by one, and rank counts.
  * network_check points CLUSTER...: the same, each point as a line of CSV.
- * network_check published data/validation/collectives/published.csv: published collectives against
- * the catalogue.
+ * network_check speed CLUSTER...: what one query costs.
+ * network_check published data/validation/collectives/published.csv: published collectives against the catalogue.
  */
 #include "planner/core/network_check.h"
 #include "planner/input/cluster_file.h"
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const kinds[GL_HOLD_OUT_COUNT] = {
     [GL_HOLD_OUT_SIZES] = "sizes: one left out",
@@ -78,6 +79,39 @@ static void check_cluster(const char *name, bool as_points, gl_arena *arena)
         if (refused > 0)
             printf("  refused: %zu\n", refused);
     }
+}
+
+/* A query of each collective, placement and size in turn, as a search asks them. */
+static void measure_speed(const char *name, gl_arena *arena)
+{
+    enum { QUERIES = 2000000 };
+    gl_cluster cluster;
+    const char *const *warnings;
+    struct timespec start, end;
+    double sum = 0;
+    size_t answered = 0;
+    if (!load(name, arena, &cluster))
+        return;
+    const gl_network *network = gl_network_create(&cluster, arena, &warnings);
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    for (int i = 0; i < QUERIES; i++) {
+        int ranks = 2 << (i % 2), nodes = cluster.nodes > 1 && i % 3 == 0 ? 2 : 1;
+        gl_network_query query = {.collective = (gl_collective)(i % (GL_SENDRECV + 1)),
+                                  .placement = {ranks * nodes, nodes, ranks, 1},
+                                  .size_bytes = 1000.0 + 37.0 * i,
+                                  .allow_extrapolation = true,
+                                  .figures_only = true};
+        gl_network_time t;
+        if (gl_network_eval(network, &query, arena, &t, NULL)) {
+            sum += t.time_s;
+            answered++;
+        }
+    }
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    double elapsed =
+        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    printf("%-16s %.0f ns a query (%zu answered, %.3g s of communication)\n", name,
+           1e9 * elapsed / QUERIES, answered, sum);
 }
 
 enum { COLUMNS = 15, LINE_BYTES = 1024, ROWS_MAX = 4096 };
@@ -199,9 +233,14 @@ int main(int argc, char **argv)
     gl_arena *arena = gl_arena_create();
     if (argc == 3 && strncmp(argv[1], "published", 9) == 0)
         return check_published(argv[2], strcmp(argv[1], "published-rows") == 0, arena);
+    for (int i = 2; i < argc && strcmp(argv[1], "speed") == 0; i++)
+        measure_speed(argv[i], arena);
+    if (argc > 2 && strcmp(argv[1], "speed") == 0)
+        return 0;
     bool as_points = argc > 2 && strcmp(argv[1], "points") == 0;
     if (argc < 3 || (!as_points && strcmp(argv[1], "curves") != 0)) {
-        fprintf(stderr, "usage: network_check curves|points CLUSTER... | published FILE.csv\n");
+        fprintf(stderr,
+                "usage: network_check curves|points|speed CLUSTER... | published FILE.csv\n");
         return 2;
     }
     for (int i = 2; i < argc; i++)

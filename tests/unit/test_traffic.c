@@ -421,34 +421,6 @@ static void test_megatron_sequence_parallel(void **state)
     done(&t);
 }
 
-/* Megatron without SP: each of t ranks sends its part, and the next stage gathers. */
-static void test_scatter_gather(void **state)
-{
-    (void)state;
-    gl_workload w = tiny();
-    int64_t a = 67108864;
-    w.parallel.dp = 1;
-    w.parallel.tp = 4;
-    w.parallel.pp = 2;
-    w.batch.global = 24;
-    for (int stage = 0; stage < 2; stage++) {
-        w.parallel.scatter_gather = false;
-        table t = build(&w, stage);
-        expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a, 3);
-        assert_int_equal(calls(&t, GL_ALL_GATHER, 0), 0);
-        done(&t);
-        w.parallel.scatter_gather = true;
-        t = build(&w, stage);
-        expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a / 4, 3);
-        /* The first stage receives gradients only, the last activations. */
-        assert_int_equal(calls(&t, GL_ALL_GATHER, a), 3);
-        assert_non_null(find(&t,
-                             stage == 0 ? "activation gradients received" : "activations received",
-                             stage == 0 ? GL_PHASE_BACKWARD : GL_PHASE_FORWARD));
-        done(&t);
-    }
-}
-
 static void test_tensor_parallel_recompute(void **state)
 {
     (void)state;
@@ -469,6 +441,35 @@ static void test_tensor_parallel_recompute(void **state)
     w.parallel.vocab_parallel = true; /* embedding, head backward, three for the loss */
     t = build(&w, 0);
     assert_int_equal(calls(&t, GL_ALL_REDUCE, 0), 4 * 22 + 5);
+    done(&t);
+}
+
+/* Megatron's: a quarter of an activation to the next stage, which joins the parts. */
+static void test_scatter_gather(void **state)
+{
+    (void)state;
+    gl_workload w = tiny();
+    int64_t a = 67108864; /* A = 8 · 2048 · 2048 · 2 B */
+    w.parallel.dp = 1;
+    w.parallel.tp = 4;
+    w.parallel.pp = 2;
+    w.parallel.scatter_gather = true;
+    w.batch.global = 24; /* three microbatches */
+    table t = build(&w, 0);
+    expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a / 4, 3);
+    /* The first stage receives gradients only, the last activations. */
+    expect_row(&t, "joined activation gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, a, 3);
+    assert_int_equal(calls(&t, GL_ALL_GATHER, a), 3);
+    done(&t);
+    t = build(&w, 1);
+    expect_row(&t, "joined activations", GL_PHASE_FORWARD, GL_ALL_GATHER, a, 3);
+    assert_int_equal(calls(&t, GL_ALL_GATHER, a), 3);
+    done(&t);
+    w.parallel.sequence_parallel = true;
+    t = build(&w, 0);
+    expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a / 4, 3);
+    for (size_t i = 0; i < t.traffic.row_count; i++)
+        assert_string_not_equal(t.traffic.rows[i].operation, "joined activations");
     done(&t);
 }
 
