@@ -183,20 +183,31 @@ static bool has_replicas(const gl_traffic_builder *b, const reduction *r)
     return p->shard > 0 && p->zero > 0 && r->which != EXPERT_TENSORS;
 }
 
+/* Whole gradients over all replicas, also where ZeRO needs a shard of them only. */
+static reduction whole_gradients(const reduction *r)
+{
+    reduction whole = *r;
+    if (r->group == GL_GROUP_SHARD)
+        whole.group = GL_GROUP_DP;
+    return whole;
+}
+
 static void reduce_buckets(gl_traffic_builder *b, const reduction *r)
 {
     const gl_parallel *p = &b->workload->parallel;
-    bool replicas = has_replicas(b, r);
-    if (b->layout->groups[r->group].ranks < 2 && !replicas)
+    bool scatters = p->zero > 0 && p->reduce_scatter;
+    bool replicas = scatters && has_replicas(b, r);
+    reduction gradients = scatters ? *r : whole_gradients(r);
+    if (b->layout->groups[gradients.group].ranks < 2 && !replicas)
         return;
     bool every = p->zero != 1 && !p->accumulate;
     int64_t calls = every ? b->microbatches : 1;
-    gl_collective collective = p->zero == 0 ? GL_ALL_REDUCE : GL_REDUCE_SCATTER;
+    gl_collective collective = scatters ? GL_REDUCE_SCATTER : GL_ALL_REDUCE;
     bucket_list list = make_buckets(b, r->which);
     gl_traffic__expect_messages(b, (1 + (size_t)(p->zero > 0) + (size_t)replicas) * list.count);
     for (size_t i = 0; i < list.count; i++) {
         const bucket *item = &list.items[i];
-        int row = add_gradients(b, r, collective, item->elements, calls);
+        int row = add_gradients(b, &gradients, collective, item->elements, calls);
         const gl_message message = {.block = item->block,
                                     .within = item->within,
                                     .when = GL_AFTER_BACKWARD,

@@ -29,6 +29,7 @@ static gl_parallel default_parallel(void)
         .recompute = GL_RECOMPUTE_NONE,
         .sp_regather = true,
         .reshard = true,
+        .reduce_scatter = true,
         .accumulate = true,
         .cp_method = GL_CP_RING,
         .cp_balanced = true,

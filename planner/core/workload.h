@@ -78,6 +78,7 @@ typedef struct gl_parallel {
     bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */
     bool sp_regather;          /* SP gathers the column-parallel input again in backward */
     bool reshard;              /* ZeRO-3: gather parameters again in backward */
+    bool reduce_scatter;       /* ZeRO-1, 2: gradients are scattered; false: all-reduced */
     bool accumulate;           /* gradients move once a step instead of every microbatch */
     gl_cp_method cp_method;
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */

@@ -490,11 +490,11 @@ static void derive_cluster(builder *b)
     double nodes = ceil(gpus / fmax(1, per_node));
     put(b, GL_RUN_GPUS, "cluster.nodes", gl_arena_printf(b->arena, "%.0f", nodes));
     if (nodes > 1 && !has(b, "cluster.inter_node.link"))
-        cannot(b, "ran on %.0f nodes, and the network between them is not stated", nodes);
+        cannot(b, "ran on several nodes, and the network between them is not stated");
     else if (nodes > 1 && !has(b, "cluster.inter_node.nics_per_node")) {
         double gbps = b->run->numbers[GL_RUN_INTER_GBPS];
         if (isnan(gbps))
-            cannot(b, "ran on %.0f nodes, and the network's bandwidth is not stated", nodes);
+            cannot(b, "ran on several nodes, and the network's bandwidth is not stated");
         else
             derive_nics(b, gbps * 1e9 / 8);
     }

@@ -75,6 +75,7 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.recompute_early_stop", parallel.recompute_early_stop, "false", "Full recomputation does not repeat the last collective of a block (PyTorch's checkpoint)."),
     BOOL_ROW("parallel.sp_regather", parallel.sp_regather, "true", "With sequence parallelism, backward gathers the input of column-parallel layers again (Megatron) instead of keeping it."),
     BOOL_ROW("parallel.reshard", parallel.reshard, "true", "ZeRO-3 frees parameters after forward and gathers them again in backward."),
+    BOOL_ROW("parallel.reduce_scatter", parallel.reduce_scatter, "true", "ZeRO-1 and 2 reduce-scatter gradients; false: they all-reduce them and use their shard (DeepSpeed's BF16 optimizer, InternEvo)."),
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
     CHOICE_ROW("parallel.cp_method", parallel.cp_method, cp_methods, "ring", "How context parallel ranks exchange keys and values."),
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),

@@ -269,6 +269,10 @@ static void test_sharding(void **state)
     assert_fine(&w);
     w.parallel.zero = 0;
     assert_finding(&w, true, "parallel.shard", "shard needs zero: 1, 2 or 3, found 0");
+    w.parallel.zero = 3;
+    w.parallel.reduce_scatter = false;
+    assert_finding(&w, true, "parallel.reduce_scatter",
+                   "reduce_scatter: false needs zero: 1 or 2, found 3");
 }
 
 static void test_compute(void **state)

@@ -375,6 +375,14 @@ static void test_zero1_inside_a_node(void **state)
     assert_int_equal(find(&t, "parameters", GL_PHASE_OPTIMIZER)->group, GL_GROUP_SHARD);
     assert_int_equal(t.traffic.message_count, 3);
     done(&t);
+    w.parallel.reduce_scatter = false; /* all of the gradients over all, then as before */
+    t = build(&w, 0);
+    assert_int_equal(payload(&t, GL_ALL_REDUCE), 2200096768);
+    assert_int_equal(find(&t, "gradients", GL_PHASE_BACKWARD)->placement.ranks, 16);
+    assert_int_equal(payload(&t, GL_REDUCE_SCATTER), 0);
+    assert_int_equal(payload(&t, GL_ALL_GATHER), 2200096768);
+    assert_int_equal(t.traffic.message_count, 2);
+    done(&t);
 }
 
 /* --- layers --- */
