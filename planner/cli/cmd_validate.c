@@ -54,8 +54,10 @@ static void plan_run(gl_conventions *conventions, const gl_known_run *run, gl_ar
     gl_plan plan;
     gl_error err;
     gl_run_case_build(conventions, run, scratch, &made);
-    *out = (gl_validated){
-        .run = run, .family = gl_arena_strdup(arena, made.family), .fitted = made.fitted};
+    *out = (gl_validated){.run = run,
+                          .family = gl_arena_strdup(arena, made.family),
+                          .fitted = made.fitted,
+                          .gpu = made.gpu != NULL ? gl_arena_strdup(arena, made.gpu) : NULL};
     if (made.reason != NULL)
         out->reason = gl_arena_strdup(arena, made.reason);
     else if (!gl_plan_build(&made.workload, made.cluster, &options, scratch, &plan, &err))

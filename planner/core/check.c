@@ -358,9 +358,8 @@ static void check_shard(const gl_workload *w, gl_findings *findings)
     const gl_parallel *p = &w->parallel;
     if (p->shard == 0)
         return;
-    if (p->zero != 3)
-        gl_findings_add(findings, true, "parallel.shard", "shard needs zero: 3, found zero: %d",
-                        p->zero);
+    if (p->zero == 0)
+        gl_findings_add(findings, true, "parallel.shard", "shard needs zero: 1, 2 or 3, found 0");
     must_divide(findings, "parallel.shard", "dp x cp", (int64_t)p->dp * p->cp, "shard", p->shard);
 }
 

@@ -69,12 +69,19 @@ int64_t gl_workload_microbatches(const gl_workload *workload)
     return global / replica_batch;
 }
 
+gl_dtype gl_activation_type(const gl_precision *precision)
+{
+    if (precision->activations != GL_DTYPE_NONE)
+        return precision->activations;
+    return precision->compute == GL_FP8 ? GL_BF16 : precision->compute;
+}
+
 double gl_zero_ranks(const gl_parallel *p, bool experts)
 {
     double replicas = (double)p->dp * p->cp;
     if (experts && p->ep > 1)
         return replicas / p->ep;
-    return p->zero == 3 && p->shard > 0 ? p->shard : replicas;
+    return p->zero > 0 && p->shard > 0 ? p->shard : replicas;
 }
 
 double gl_copied_gradients(const gl_workload *workload, double dense, double experts)

@@ -73,7 +73,6 @@ typedef struct gl_parallel {
     bool sequence_parallel;
     int zero; /* 0 … 3 */
     gl_schedule_kind schedule;
-    bool scatter_gather; /* without SP: stages send 1/t each and gather over TP */
     int virtual_stages;  /* chunks of a stage under the interleaved schedule */
     gl_recompute recompute;
     bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */
@@ -82,8 +81,9 @@ typedef struct gl_parallel {
     bool accumulate;           /* gradients move once a step instead of every microbatch */
     gl_cp_method cp_method;
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
-    int shard;                   /* HSDP: ZeRO-3 inside this many ranks; 0 = over all */
+    int shard;                   /* ZeRO inside this many ranks (HSDP); 0 = over all */
     bool vocab_parallel;         /* embedding and LM head split over TP */
+    bool scatter_gather;         /* PP sends 1/tp of an activation and joins it on arrival */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
 } gl_parallel;
 
@@ -99,6 +99,7 @@ typedef struct gl_batch {
 typedef struct gl_precision {
     gl_dtype compute, gradients, optimizer;
     gl_dtype master;            /* GL_DTYPE_NONE: weights are updated in place */
+    gl_dtype activations;       /* on the wire; GL_DTYPE_NONE = as gl_activation_type says */
     gl_dtype dispatch, combine; /* MoE all-to-all; GL_DTYPE_NONE = compute */
 } gl_precision;
 
@@ -157,6 +158,10 @@ int64_t gl_workload_ranks(const gl_workload *workload);
 
 /* Microbatches per step and replica, m = B/(b·dp); 0 when it does not come out even. */
 int64_t gl_workload_microbatches(const gl_workload *workload);
+
+/* Type in which activations travel (TP, PP, CP): as stated; otherwise the compute type, or BF16
+ * where that is FP8, which is a type of matrix products. */
+gl_dtype gl_activation_type(const gl_precision *precision);
 
 /* Ranks over which ZeRO spreads dense weights, or those of experts. */
 double gl_zero_ranks(const gl_parallel *parallel, bool experts);

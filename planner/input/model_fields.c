@@ -70,7 +70,6 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.sequence_parallel", parallel.sequence_parallel, "false", "Norms and dropout are split over the TP ranks: all-gather and reduce-scatter instead of all-reduce."),
     INT_ROW("parallel.zero", parallel.zero, 0, 3, "0", "ZeRO stage: 0 all-reduces gradients (DDP), 1 shards the optimizer, 2 also gradients, 3 also parameters (FSDP)."),
     CHOICE_ROW("parallel.schedule", parallel.schedule, schedules, "1f1b", "Pipeline schedule."),
-    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Without sequence parallelism, each TP rank sends its part of an activation to the next stage, which gathers them (Megatron) instead of each sending the whole."),
     INT_ROW("parallel.virtual_stages", parallel.virtual_stages, 1, 1000, "1", "Chunks of layers that each stage holds under the interleaved schedule."),
     CHOICE_ROW("parallel.recompute", parallel.recompute, recomputes, "none", "Activations computed again in backward: none, the attention core (selective), or whole layers (full)."),
     BOOL_ROW("parallel.recompute_early_stop", parallel.recompute_early_stop, "false", "Full recomputation does not repeat the last collective of a block (PyTorch's checkpoint)."),
@@ -79,8 +78,9 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
     CHOICE_ROW("parallel.cp_method", parallel.cp_method, cp_methods, "ring", "How context parallel ranks exchange keys and values."),
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
-    INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "HSDP: ZeRO-3 inside this many ranks, all-reduce across the rest; 0: over all of dp x cp."),
+    INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
+    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Between stages each TP rank sends its part of an activation, and the parts are gathered on arrival (Megatron, DeepSpeed). With sequence parallelism parts are sent in any case, and nothing is gathered."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),
      .doc = "Which ranks are neighbours: the first axis varies fastest. ep lives inside dp x cp."},
 
@@ -92,6 +92,7 @@ const gl_field gl_model_fields[] = {
     DTYPE_ROW("precision.gradients", precision.gradients, gradient_types, "fp32", "Type in which gradients are kept and reduced."),
     DTYPE_ROW("precision.optimizer", precision.optimizer, optimizer_types, "fp32", "Type of each of the optimizer's two moments."),
     DTYPE_ROW("precision.master", precision.master, master_types, "fp32", "Type of the master weights; none: weights are updated in place."),
+    DTYPE_ROW("precision.activations", precision.activations, dispatch_types, "compute; bf16 with fp8", "Type in which activations and their gradients travel between TP, CP and PP ranks."),
     DTYPE_ROW("precision.dispatch", precision.dispatch, dispatch_types, "compute", "Type in which tokens travel to their experts."),
     DTYPE_ROW("precision.combine", precision.combine, dispatch_types, "compute", "Type in which tokens travel back from their experts."),
 

@@ -21,7 +21,7 @@ static const char *zero_text(int zero)
     return texts[zero];
 }
 
-/* "tp 8, pp 12 x 2, dp 4 zero1": degrees above one. */
+/* "tp8 pp12x2 dp4 zero1": degrees above one. */
 static const char *layout_text(const gl_workload *w, gl_arena *arena)
 {
     const gl_parallel *p = &w->parallel;
@@ -33,7 +33,7 @@ static const char *layout_text(const gl_workload *w, gl_arena *arena)
     for (size_t i = 0; i < COUNT(axes); i++) {
         if (axes[i].degree < 2)
             continue;
-        text = gl_arena_printf(arena, "%s%s%s %d", text, text[0] != '\0' ? " " : "", axes[i].name,
+        text = gl_arena_printf(arena, "%s%s%s%d", text, text[0] != '\0' ? " " : "", axes[i].name,
                                axes[i].degree);
         if (i == 1 && gl_parallel_chunks(p) > 1)
             text = gl_arena_printf(arena, "%sx%d", text, gl_parallel_chunks(p));
@@ -74,33 +74,40 @@ static double stated_parameters(const gl_validated *v)
     return v->run->numbers[GL_RUN_PARAMS] * 1e9;
 }
 
-static double share(double part_s, const gl_validated *v)
+/* ---- Every run --------------------------------------------------------------------------- */
+
+static long percent_of(double part_s, const gl_validated *v)
 {
-    return part_s / v->step.time_s;
+    return lround(100 * part_s / v->step.time_s);
 }
 
-/* ---- Every run --------------------------------------------------------------------------- */
+/* Where the time goes, in percent: people have 100 columns. */
+static const char *shares_text(const gl_validated *v, gl_arena *arena)
+{
+    const gl_step *s = &v->step;
+    return gl_arena_printf(arena, "%ld %ld %ld %ld", percent_of(s->compute_s + s->overlap_tax_s, v),
+                           percent_of(s->exposed_communication_s, v), percent_of(s->bubble_s, v),
+                           percent_of(s->optimizer_s, v));
+}
 
 #define RUNS(X)                                                                                    \
     X("id", "Run", GL_NUMBER, GL_FOR_ALL, gl_text(v->run->texts[GL_RUN_ID]))                       \
     X("family", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->family))                              \
     X("source", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->run->texts[GL_RUN_SOURCE]))           \
     X("model", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->run->texts[GL_RUN_MODEL]))             \
-    X("gpu", "GPU", GL_NUMBER, GL_FOR_ALL, gl_text(v->gpu))                                        \
+    X("gpu", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(v->gpu))                                    \
     X("ranks", "GPUs", GL_NUMBER, GL_FOR_ALL, gl_integer(v->ranks))                                \
     X("layout", "Layout", GL_NUMBER, GL_FOR_ALL, gl_text(v->layout))                               \
     X("measured_s", "Measured", GL_SECONDS, GL_FOR_ALL, gl_real(v->run->measured_s))               \
     X("predicted_s", "Predicted", GL_SECONDS, GL_FOR_ALL, gl_real(v->step.time_s))                 \
-    X("predicted_p10_s", "P10", GL_SECONDS, GL_FOR_ALL, gl_real(v->step.time_p10_s))               \
-    X("predicted_p90_s", "P90", GL_SECONDS, GL_FOR_ALL, gl_real(v->step.time_p90_s))               \
+    X("predicted_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.time_p10_s))           \
+    X("predicted_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.time_p90_s))           \
     X("error_frac", "Error", GL_FRACTION, GL_FOR_ALL, gl_real(error_of(v)))                        \
     X("in_interval", "Hit", GL_NUMBER, GL_FOR_ALL, gl_boolean(is_hit(v)))                          \
+    X("shares", "Compute, exposed, bubble, optimizer %", GL_NUMBER, GL_FOR_PEOPLE,                 \
+      gl_text(shares_text(v, arena)))                                                              \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(v->step.evidence)))  \
     X("fitted", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(v->fitted != NULL))                   \
-    X("compute_frac", "Compute", GL_FRACTION, GL_FOR_PEOPLE, gl_real(share(v->step.compute_s, v))) \
-    X("exposed_frac", "Exposed", GL_FRACTION, GL_FOR_PEOPLE,                                       \
-      gl_real(share(v->step.exposed_communication_s, v)))                                          \
-    X("bubble_frac", "Bubble", GL_FRACTION, GL_FOR_PEOPLE, gl_real(share(v->step.bubble_s, v)))    \
     X("compute_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.compute_s))                  \
     X("overlap_tax_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(v->step.overlap_tax_s))          \
     X("exposed_communication_s", NULL, GL_SECONDS, GL_FOR_MACHINES,                                \
@@ -239,9 +246,8 @@ static double coverage(const group *g)
     X("name", "Runs of", GL_NUMBER, GL_FOR_ALL, gl_text(g->name))                                  \
     X("runs", "Runs", GL_NUMBER, GL_FOR_ALL, gl_integer(g->rows))                                  \
     X("planned", "Planned", GL_NUMBER, GL_FOR_ALL, gl_integer(g->planned))                         \
-    X("fitted", "Fitted", GL_NUMBER, GL_FOR_ALL, gl_integer(g->fitted))                            \
-    X("mean_absolute_error_frac", "Mean error", GL_FRACTION, GL_FOR_ALL,                           \
-      gl_real(mean_absolute(g)))                                                                   \
+    X("fitted", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(g->fitted))                           \
+    X("mean_absolute_error_frac", "Mean", GL_FRACTION, GL_FOR_ALL, gl_real(mean_absolute(g)))      \
     X("bias_frac", "Bias", GL_FRACTION, GL_FOR_ALL, gl_real(bias(g)))                              \
     X("median_absolute_error_frac", "Median", GL_FRACTION, GL_FOR_ALL,                             \
       gl_real(median_absolute(g, arena)))                                                          \
@@ -249,7 +255,7 @@ static double coverage(const group *g)
       gl_real(g->worst != NULL ? error_of(g->worst) : (double)NAN))                                \
     X("worst_id", "Worst run", GL_NUMBER, GL_FOR_ALL,                                              \
       gl_text(g->worst != NULL ? g->worst->run->texts[GL_RUN_ID] : NULL))                          \
-    X("coverage_frac", "In 80 %", GL_FRACTION, GL_FOR_ALL, gl_real(coverage(g)))
+    X("coverage_frac", "Held", GL_FRACTION, GL_FOR_ALL, gl_real(coverage(g)))
 
 static gl_table *accuracy_table(const group_list *groups, gl_arena *arena)
 {
@@ -279,10 +285,10 @@ static group_list make_groups(const gl_validated *runs, size_t count, gl_arena *
         if (v->reason == NULL)
             count_in(&list, "evidence", gl_evidence_name(v->step.evidence), v);
     for (const gl_validated *v = runs; v < runs + count; v++)
-        count_in(&list, "all", "all", v);
+        count_in(&list, "all", "all runs", v);
     for (const gl_validated *v = runs; v < runs + count; v++)
         if (v->fitted == NULL)
-            count_in(&list, "all", "not used for fitting", v);
+            count_in(&list, "all", "not fitted", v);
     return list;
 }
 
@@ -339,6 +345,6 @@ void gl_validation_report(const gl_validated *runs, size_t count, gl_arena *aren
     *out = (gl_scenario){.name = "validation",
                          .tables = tables,
                          .table_count = 3,
-                         .headline = headline(find_group(&groups, "all", "all"), arena)};
+                         .headline = headline(find_group(&groups, "all", "all runs"), arena)};
     add_warnings(runs, count, arena, out);
 }
