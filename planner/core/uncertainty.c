@@ -21,13 +21,11 @@ typedef struct sampler {
     gl_arena *arena;
     gl_uncertainty *out;
     size_t capacity;
-    double *work_s;        /* by source, network: time of the rows that rest on it */
-    double *row_s;         /* … and of the longest of them */
     stage_sources *shared; /* one for each distinct set of rows */
     size_t shared_count;
-    int *shared_of;         /* by stage */
-    gl_stage_plan *stages;  /* of the draw at hand */
-    double *factor;         /* by source */
+    int *shared_of;              /* by stage */
+    gl_stage_plan *stages;       /* of the draw at hand */
+    double *factor;              /* by source */
     int compute, model, overlap; /* indices of these sources */
 } sampler;
 
@@ -38,8 +36,8 @@ typedef struct sampler {
 static int add_source(sampler *s, gl_error_source source)
 {
     gl_uncertainty *u = s->out;
-    u->sources = gl_arena_grow(s->arena, u->sources, &s->capacity, u->source_count + 1,
-                               sizeof *u->sources);
+    u->sources =
+        gl_arena_grow(s->arena, u->sources, &s->capacity, u->source_count + 1, sizeof *u->sources);
     u->sources[u->source_count] = source;
     return (int)u->source_count++;
 }
@@ -63,11 +61,12 @@ static int source_of_row(sampler *s, const gl_stage_plan *plan, size_t row)
 {
     const gl_network_time *t = &plan->times[row];
     const gl_traffic_row *r = &plan->traffic.rows[row];
-    const char *name = is_measured(t->evidence)
-                           ? t->source
-                           : gl_arena_printf(s->arena, "%s of %s, %d ranks on %d node%s", t->source,
-                                             gl_collective_name(r->collective), r->placement.ranks,
-                                             r->placement.nodes, r->placement.nodes == 1 ? "" : "s");
+    const char *name =
+        is_measured(t->evidence)
+            ? t->source
+            : gl_arena_printf(s->arena, "%s of %s, %d ranks on %d node%s", t->source,
+                              gl_collective_name(r->collective), r->placement.ranks,
+                              r->placement.nodes, r->placement.nodes == 1 ? "" : "s");
     int found = find_source(s, name);
     if (found >= 0)
         return found;
@@ -149,8 +148,8 @@ static void find_sources(sampler *s)
     const gl_compute *c = s->in->compute;
     const gl_gpu *gpu = s->in->cluster->gpu;
     bool stated = c->evidence == GL_EVIDENCE_STATED, measured = s->in->cluster->compute_count > 0;
-    const char *name = gpu != NULL ? gl_arena_printf(s->arena, "rates of %s", gpu->name)
-                                   : "rates of the GPU";
+    const char *name =
+        gpu != NULL ? gl_arena_printf(s->arena, "rates of %s", gpu->name) : "rates of the GPU";
     s->compute = add_source(s, (gl_error_source){.kind = GL_ERROR_OF_COMPUTE,
                                                  .name = stated ? "the compute time stated" : name,
                                                  .evidence = c->evidence,
@@ -198,7 +197,7 @@ static double step_s(sampler *s)
     gl_scales scales = {s->factor[s->compute] * s->factor[s->model], {1, 1}, s->factor[s->overlap]};
     gl_arena *scratch = gl_arena_create();
     gl_schedule schedule =
-        gl_schedule_eval(s->in->workload, s->in->compute, s->stages, &scales, scratch);
+        gl_schedule_eval(s->in->workload, s->in->compute, s->stages, &scales, 0, NULL, scratch);
     gl_arena_destroy(scratch);
     return schedule.time_s;
 }

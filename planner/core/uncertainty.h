@@ -15,10 +15,10 @@
 #include "planner/core/schedule.h"
 
 typedef enum gl_error_kind {
-    GL_ERROR_OF_COMPUTE,   /* rates of the GPU */
-    GL_ERROR_OF_MODEL,     /* what no model of compute sees: host, stragglers, the framework */
-    GL_ERROR_OF_NETWORK,   /* a curve, or a rule over links */
-    GL_ERROR_OF_OVERLAP,   /* compute lost to hidden communication */
+    GL_ERROR_OF_COMPUTE, /* rates of the GPU */
+    GL_ERROR_OF_MODEL,   /* what no model of compute sees: host, stragglers, the framework */
+    GL_ERROR_OF_NETWORK, /* a curve, or a rule over links */
+    GL_ERROR_OF_OVERLAP, /* compute lost to hidden communication */
     GL_ERROR_KIND_COUNT
 } gl_error_kind;
 
@@ -29,7 +29,7 @@ typedef struct gl_error_source {
     double faster_sigma, slower_sigma; /* relative, of the time that it is a source of */
     double p10_change_s, p90_change_s; /* of the step, when this one lies at its P10 (faster) or P90
                                           (slower) and all others in the middle */
-    double variance_share; /* of the sum of all sources' squares, 0 … 1 */
+    double variance_share;             /* of the sum of all sources' squares, 0 … 1 */
     /* Network: the most time-consuming row that rests on it. */
     const gl_traffic_row *row; /* NULL: not of a row */
     bool measurable;           /* would a measurement narrow it? Not when it is measured already */
@@ -37,11 +37,11 @@ typedef struct gl_error_source {
 
 typedef struct gl_uncertainty {
     double p10_s, p50_s, p90_s; /* of the step; NaN when it is not known */
-    const double *draws_s;      /* by draw, not sorted: comparable with the same draw of another plan */
+    const double *draws_s; /* by draw, not sorted: comparable with the same draw of another plan */
     size_t draw_count;
     gl_error_source *sources; /* largest share first */
     size_t source_count;
-    const gl_error_source *narrowing; /* the measurement that narrows most; NULL: none would */
+    const gl_error_source *narrowing;      /* the measurement that narrows most; NULL: none would */
     double narrowed_p10_s, narrowed_p90_s; /* about what it would leave */
 } gl_uncertainty;
 
