@@ -12,8 +12,8 @@ typedef struct validate_options {
     const char *conventions; /* NULL = the bundled ones */
 } validate_options;
 
-/* Enough for an interval of 80 %, hundreds of times over. */
-enum { VALIDATION_DRAWS = 400 };
+/* Deciles of a Latin hypercube need no more; hundreds of runs are planned. */
+enum { VALIDATION_DRAWS = 200 };
 
 static const gl_option options_table[] = {
     {.name = "conventions",

@@ -350,15 +350,16 @@ int gl_parallel_chunks(const gl_parallel *parallel)
 void gl_stages_build(const gl_model *model, const gl_parallel *parallel, gl_arena *arena,
                      gl_stage **stages)
 {
-    int pp = parallel->pp, chunks = pp * gl_parallel_chunks(parallel);
+    int pp = parallel->pp, own = gl_parallel_chunks(parallel), chunks = pp * own;
     gl_stage *out = GL_ARENA_NEW(arena, gl_stage, (size_t)pp);
     bool known = gl_model_has_architecture(model);
-    size_t blocks = (size_t)(model->layers / chunks + 1) * (size_t)(chunks / pp) + 2;
+    size_t blocks = (size_t)(model->layers / chunks + 1) * (size_t)own + 2;
     for (int s = 0; s < pp; s++) {
         out[s].index = s;
         out[s].has_embedding = known && s == 0;
         out[s].has_head = known && s == pp - 1;
         out[s].sequence = GL_ARENA_NEW(arena, gl_block_kind, blocks);
+        out[s].chunk_end = GL_ARENA_NEW(arena, int, (size_t)own);
     }
     if (!known)
         put(&out[0], GL_BLOCK_DENSE);
@@ -367,11 +368,15 @@ void gl_stages_build(const gl_model *model, const gl_parallel *parallel, gl_aren
     int layer = 0;
     for (int chunk = 0; known && chunk < chunks; chunk++) {
         int layers = chunk_layers(model->layers, chunks, chunk);
-        add_chunk(&out[chunk % pp], model, layer, layers);
+        gl_stage *stage = &out[chunk % pp];
+        add_chunk(stage, model, layer, layers);
+        stage->chunk_end[chunk / pp] = stage->block_count;
         layer += layers;
     }
     if (known)
         put(&out[pp - 1], GL_BLOCK_HEAD);
+    for (int s = 0; s < pp; s++)
+        out[s].chunk_end[own - 1] = out[s].block_count;
     *stages = out;
 }
 

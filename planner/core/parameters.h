@@ -77,6 +77,7 @@ typedef struct gl_stage {
     int dense_layers, moe_layers;
     gl_block_kind *sequence; /* the stage's blocks in forward order, embedding and head included */
     int block_count;
+    int *chunk_end; /* by chunk: where its blocks end in `sequence`; NULL = one chunk */
 } gl_stage;
 
 /* Chunks per stage: virtual_stages under the interleaved schedule, otherwise 1. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/plan.h"
 
+#include "planner/core/simulation.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,21 +51,28 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of what was measured over this transport: (together − the longer) / communication. */
-static double measured_tax(const gl_cluster *cluster, gl_transport transport, gl_arena *arena)
+/*
+ * Median loss over what was measured on this transport. Where compute lasts longer, what the series
+ * takes more than compute alone is what compute loses, per second of communication; where
+ * communication lasts longer, what communication loses per second of compute. NaN: not measured.
+ */
+static double measured_loss(const gl_cluster *cluster, gl_transport transport, bool of_compute,
+                            gl_arena *arena)
 {
-    double *taxes = GL_ARENA_NEW(arena, double, cluster->overlap_count);
+    double *losses = GL_ARENA_NEW(arena, double, cluster->overlap_count);
     size_t count = 0;
     for (size_t i = 0; i < cluster->overlap_count; i++) {
         const gl_overlap_rate *o = &cluster->overlap[i];
         double longer = fmax(o->compute_alone_s, o->communication_alone_s);
-        if (o->transport == transport && o->communication_alone_s > 0)
-            taxes[count++] = fmax(0, (o->together_s - longer) / o->communication_alone_s);
+        double shorter = fmin(o->compute_alone_s, o->communication_alone_s);
+        bool compute_longer = o->compute_alone_s >= o->communication_alone_s;
+        if (o->transport == transport && compute_longer == of_compute && shorter > 0)
+            losses[count++] = fmax(0, (o->together_s - longer) / shorter);
     }
     if (count == 0)
         return (double)NAN;
-    qsort(taxes, count, sizeof *taxes, compare_doubles);
-    return (taxes[(count - 1) / 2] + taxes[count / 2]) / 2;
+    qsort(losses, count, sizeof *losses, compare_doubles);
+    return (losses[(count - 1) / 2] + losses[count / 2]) / 2;
 }
 
 static gl_figure catalogue_tax(const gl_cluster *cluster, gl_transport transport)
@@ -77,8 +86,19 @@ static double overlap_tax(planner *p, gl_transport transport)
 {
     gl_figure catalogue = catalogue_tax(p->cluster, transport);
     p->tax_error_frac = fmax(p->tax_error_frac, gl_figure_sigma(&catalogue));
-    double measured = measured_tax(p->cluster, transport, p->arena);
+    double measured = measured_loss(p->cluster, transport, true, p->arena);
     return isnan(measured) ? catalogue.value : measured;
+}
+
+/*
+ * Share of its rate that communication loses while compute runs beside it. With x and s the shares
+ * of their rates that compute and communication lose, the losses measured are tax = x/(1 − s) and
+ * u = s/(1 − x): s = u·(1 − tax)/(1 − u·tax). 0 where nobody measured it.
+ */
+static double slowdown(planner *p, gl_transport transport, double tax)
+{
+    double u = measured_loss(p->cluster, transport, false, p->arena);
+    return isnan(u) || tax >= 1 || u >= 1 ? 0 : u * (1 - tax) / (1 - u * tax);
 }
 
 /* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
@@ -91,6 +111,7 @@ static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
 {
     gl_network_time *times = GL_ARENA_NEW(p->arena, gl_network_time, sp->traffic.row_count);
     double *taxes = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
+    double *slowdowns = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
     for (size_t i = 0; i < sp->traffic.row_count; i++) {
         const gl_traffic_row *r = &sp->traffic.rows[i];
         gl_network_query query = {.collective = r->collective,
@@ -101,9 +122,11 @@ static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
         if (!gl_network_eval(p->plan->network, &query, p->arena, &times[i], err))
             return false;
         taxes[i] = r->may_hide ? overlap_tax(p, times[i].transport) : 0;
+        slowdowns[i] = r->may_hide ? slowdown(p, times[i].transport, taxes[i]) : 0;
     }
     sp->times = times;
     sp->overlap_tax = taxes;
+    sp->slowdown = slowdowns;
     return true;
 }
 
@@ -186,11 +209,24 @@ static int busiest_stage(const gl_plan *plan, int pp)
 /* ---- step
  * ---------------------------------------------------------------------------------------- */
 
-static gl_schedule evaluate(const planner *p, gl_scales scales, double *row_exposed_s)
+static const gl_scales as_predicted = {1, {1, 1}, 1};
+
+/* In closed form: fast, for variations of the plan. */
+static gl_schedule evaluate(const planner *p, gl_scales scales)
 {
     gl_arena *scratch = gl_arena_create();
-    gl_schedule s = gl_schedule_eval(p->workload, &p->plan->compute, p->plan->stage_plans, &scales,
-                                     p->plan->stage, row_exposed_s, scratch);
+    gl_schedule s =
+        gl_schedule_eval(p->workload, &p->plan->compute, p->plan->stage_plans, &scales, scratch);
+    gl_arena_destroy(scratch);
+    return s;
+}
+
+/* Event by event: what is reported. */
+static gl_schedule simulate(const planner *p, double *row_exposed_s)
+{
+    gl_arena *scratch = gl_arena_create();
+    gl_schedule s = gl_simulate_step(p->workload, &p->plan->compute, p->plan->stage_plans,
+                                     &as_predicted, p->plan->stage, row_exposed_s, scratch);
     gl_arena_destroy(scratch);
     return s;
 }
@@ -216,7 +252,7 @@ static void apply_stated_compute(planner *p)
     }
     if (!(stated > 0))
         return;
-    gl_schedule s = evaluate(p, (gl_scales){1, {0, 0}, 1}, NULL);
+    gl_schedule s = evaluate(p, (gl_scales){1, {0, 0}, 1});
     /* The optimizer step is part of what was stated, as long as it leaves most of it to compute. */
     double rest = fmax(stated - s.optimizer_s, stated / 2);
     double factor = s.compute_s > 0 ? rest / s.compute_s : 1;
@@ -311,7 +347,7 @@ static void fill_step(planner *p)
     const gl_stage_plan *sp = &plan->stage_plans[plan->stage];
     double *exposed_s = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
     if (plan->compute.known) {
-        gl_schedule s = evaluate(p, (gl_scales){1, {1, 1}, 1}, exposed_s);
+        gl_schedule s = simulate(p, exposed_s);
         fill_step_times(p, &s);
     }
     fill_rows(p, exposed_s);
@@ -333,7 +369,7 @@ static double exposed_share(const planner *p, int tier, double scale)
 {
     gl_scales scales = {1, {0, 0}, 0};
     scales.tier[tier] = scale;
-    gl_schedule s = evaluate(p, scales, NULL);
+    gl_schedule s = evaluate(p, scales);
     return s.exposed_s / s.time_s;
 }
 

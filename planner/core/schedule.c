@@ -1,441 +1,379 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/core/schedule.h"
+/*
+ * Closed forms. A pass's time, with what its messages cost it, comes from running it once
+ * (passes.h); what p stages make of m microbatches is the longest way through their passes
+ * (docs/models/schedule.md).
+ */
+#include "planner/core/passes.h"
 
 #include <math.h>
-#include <string.h>
 
-/* Compute never stops altogether beside communication. */
-static const double TAX_MAX = 0.9;
 static const double ROUNDING_FRAC = 1e-12;
 
-/* ------------------------------------------------------------------------------------------------
- * One microbatch on one stage: a compute stream that runs the blocks forward, then backward, and a
- * communication stream that takes the data parallel messages in order.
- */
+enum { FORWARD = GL_PHASE_FORWARD, BACKWARD = GL_PHASE_BACKWARD };
 
-typedef struct queued {
-    double release; /* position on the compute timeline from which it may run */
-    double time_s;
-    int gate;   /* segment that must wait for it; −1 = none */
-    double tax; /* share of compute's rate that it takes */
-    size_t row;
-} queued;
-
-typedef struct timeline {
-    double *end; /* position at which each segment ends; segments = 2·blocks */
-    int segments;
-    queued *queue;
-    size_t queue_count;
-    int *gate_last; /* by segment: 1 + index of the last message that it waits for */
-} timeline;
-
-typedef struct microbatch {
-    double time_s;  /* until compute and communication are done */
-    double stall_s; /* of it, compute waiting for communication */
-    double tax_s;   /* of it, compute slowed by communication */
-} microbatch;
-
-static double segment_start(const timeline *t, int segment)
-{
-    return segment > 0 ? t->end[segment - 1] : 0;
-}
-
-static microbatch run_timeline(const timeline *t, double *row_exposed_s)
-{
-    microbatch result = {0};
-    double total = t->segments > 0 ? t->end[t->segments - 1] : 0, position = 0;
-    double left = t->queue_count > 0 ? t->queue[0].time_s : 0;
-    size_t next = 0;
-    int segment = 0;
-    while (segment < t->segments || next < t->queue_count) {
-        bool computing = segment < t->segments;
-        bool gated = computing && (size_t)t->gate_last[segment] > next &&
-                     position <= segment_start(t, segment);
-        bool sending =
-            next < t->queue_count && (t->queue[next].release <= position || gated || !computing);
-        double tax = sending ? t->queue[next].tax : 0;
-        double rate = !computing || gated ? 0 : 1 - tax;
-        double dt = sending ? left : (double)INFINITY;
-        double stop = computing ? t->end[segment] : total;
-        if (!sending && next < t->queue_count)
-            stop = fmin(stop, t->queue[next].release);
-        if (rate > 0)
-            dt = fmin(dt, (stop - position) / rate);
-        result.time_s += dt;
-        if (rate > 0)
-            result.tax_s += dt * tax;
-        if (sending && !(rate > 0)) {
-            result.stall_s += dt;
-            if (row_exposed_s != NULL)
-                row_exposed_s[t->queue[next].row] += dt;
-        }
-        /* Land on boundaries exactly: rounding must not leave a sliver that never ends. */
-        bool reached = rate > 0 && dt >= (stop - position) / rate;
-        position = reached ? stop : position + rate * dt;
-        if (computing && rate > 0 && reached && stop >= t->end[segment])
-            segment++;
-        if (sending && (left -= dt) <= 0) {
-            next++;
-            left = next < t->queue_count ? t->queue[next].time_s : 0;
-        }
-    }
-    return result;
-}
-
-/* ------------------------------------------------------------------------------------------------
- * Building a stage's timeline.
- */
-
-typedef struct context {
-    const gl_workload *workload;
-    const gl_compute *compute;
-    const gl_scales *scales;
-    gl_arena *scratch;
-    double microbatches;
-} context;
-
-static double row_time(const context *c, const gl_stage_plan *plan, size_t row)
-{
-    const double *tier_s = plan->times[row].tier_s, *scale = c->scales->tier;
-    return plan->traffic.rows[row].load_factor * fmax(tier_s[0] * scale[0], tier_s[1] * scale[1]);
-}
-
-static double row_tax(const context *c, const gl_stage_plan *plan, size_t row)
-{
-    return fmin(plan->overlap_tax[row] * c->scales->overlap_tax, TAX_MAX);
-}
-
-/* Communication of a microbatch that is tied to its compute (TP, CP, EP): what of it stalls. */
-typedef struct inline_share {
-    double exposed_s[2];    /* forward, backward */
-    double tax_s[2];        /* what the hidden rest costs */
-    double exposed_frac[2]; /* of the rows that may hide */
-} inline_share;
-
-static bool is_inline(const gl_stage_plan *plan, size_t row, const bool *has_message)
-{
-    const gl_traffic_row *r = &plan->traffic.rows[row];
-    return r->phase != GL_PHASE_OPTIMIZER && r->dimension != GL_TRAFFIC_PP &&
-           r->dimension != GL_TRAFFIC_EMBEDDING && r->dimension != GL_TRAFFIC_OPTIMIZER &&
-           !has_message[row];
-}
-
-static bool *rows_with_messages(const context *c, const gl_stage_plan *plan)
-{
-    bool *has = GL_ARENA_NEW(c->scratch, bool, plan->traffic.row_count);
-    for (size_t i = 0; i < plan->traffic.message_count; i++)
-        has[plan->traffic.messages[i].row] = true;
-    return has;
-}
-
-static inline_share share_inline(const context *c, const gl_stage_plan *plan,
-                                 const bool *has_message, const double compute_s[2])
-{
-    double blocking[2] = {0, 0}, hideable[2] = {0, 0}, taxed[2] = {0, 0};
-    for (size_t i = 0; i < plan->traffic.row_count; i++) {
-        const gl_traffic_row *r = &plan->traffic.rows[i];
-        if (!is_inline(plan, i, has_message))
-            continue;
-        double s = row_time(c, plan, i) * (double)r->calls_per_step / c->microbatches;
-        (r->may_hide ? hideable : blocking)[r->phase] += s;
-        taxed[r->phase] += r->may_hide ? s * row_tax(c, plan, i) : 0;
-    }
-    inline_share share = {0};
-    for (int phase = 0; phase < 2; phase++) {
-        double stalled = fmax(0, hideable[phase] - compute_s[phase]);
-        share.exposed_frac[phase] = hideable[phase] > 0 ? stalled / hideable[phase] : 0;
-        share.exposed_s[phase] = blocking[phase] + stalled;
-        share.tax_s[phase] = taxed[phase] * (1 - share.exposed_frac[phase]);
-    }
-    return share;
-}
-
-static void stage_compute(const context *c, const gl_stage *stage, double compute_s[2])
-{
-    compute_s[0] = compute_s[1] = 0;
-    for (int i = 0; i < stage->block_count; i++) {
-        compute_s[0] += c->compute->forward_s[stage->sequence[i]] * c->scales->compute;
-        compute_s[1] += c->compute->backward_s[stage->sequence[i]] * c->scales->compute;
-    }
-}
-
-/* Segment ends: each block's compute, with the stage's inline stalls spread over it in proportion.
- */
-static void fill_segments(const context *c, const gl_stage_plan *plan, const double compute_s[2],
-                          const double extra_s[2], timeline *t)
-{
-    const gl_stage *stage = plan->stage;
-    double stretch[2];
-    for (int phase = 0; phase < 2; phase++)
-        stretch[phase] = compute_s[phase] > 0 ? 1 + extra_s[phase] / compute_s[phase] : 1;
-    t->segments = 2 * stage->block_count;
-    t->end = GL_ARENA_NEW(c->scratch, double, (size_t)t->segments + 1);
-    t->gate_last = GL_ARENA_NEW(c->scratch, int, (size_t)t->segments + 1);
-    double position = 0;
-    for (int s = 0; s < t->segments; s++) {
-        bool forward = s < stage->block_count;
-        gl_block_kind kind = stage->sequence[forward ? s : t->segments - 1 - s];
-        double block = forward ? c->compute->forward_s[kind] : c->compute->backward_s[kind];
-        position += block * c->scales->compute * stretch[!forward];
-        t->end[s] = position;
-    }
-}
-
-static queued enqueue(const context *c, const gl_stage_plan *plan, const timeline *t,
-                      const gl_message *m)
-{
-    const gl_overlap *overlap = &c->workload->overlap;
-    queued q = {.time_s = row_time(c, plan, m->row),
-                .gate = -1,
-                .tax = row_tax(c, plan, m->row),
-                .row = m->row};
-    if (m->when == GL_AFTER_BACKWARD) {
-        int s = t->segments - 1 - m->block;
-        double start = segment_start(t, s);
-        q.release = overlap->dp ? start + m->within * (t->end[s] - start) : t->end[t->segments - 1];
-        return q;
-    }
-    q.gate = m->when == GL_BEFORE_FORWARD ? m->block : t->segments - 1 - m->block;
-    /* Prefetch: the next unit is gathered while this one computes. */
-    int early = overlap->zero3_prefetch && q.gate > 0 ? q.gate - 1 : q.gate;
-    q.release = segment_start(t, early);
-    return q;
-}
-
-/* Stable insertion by release: messages come nearly sorted. */
-static void fill_queue(const context *c, const gl_stage_plan *plan, bool last, timeline *t)
-{
-    const gl_traffic *traffic = &plan->traffic;
-    t->queue = GL_ARENA_NEW(c->scratch, queued, traffic->message_count);
-    t->queue_count = 0;
-    for (size_t i = 0; i < traffic->message_count; i++) {
-        const gl_message *m = &traffic->messages[i];
-        if (m->when == GL_AFTER_STEP || (!m->every_microbatch && !last))
-            continue;
-        queued q = enqueue(c, plan, t, m);
-        size_t at = t->queue_count++;
-        for (; at > 0 && t->queue[at - 1].release > q.release; at--)
-            t->queue[at] = t->queue[at - 1];
-        t->queue[at] = q;
-    }
-    for (size_t i = 0; i < t->queue_count; i++) {
-        if (t->queue[i].gate >= 0)
-            t->gate_last[t->queue[i].gate] = (int)i + 1;
-    }
-}
-
-/* ------------------------------------------------------------------------------------------------
- * A stage over the whole step.
+/* ---- a stage ----------------------------------------------------------------------------------
  */
 
 typedef struct stage_time {
-    double forward_s, backward_s; /* compute of one microbatch */
-    double microbatch_s;          /* of every microbatch but the last, stalls included */
-    double last_s;                /* of the last, with its data parallel messages */
-    double stall_s, tax_s;        /* summed over the step */
-    double backward_all_s;        /* backward of one microbatch with stalls: the drain's unit */
-    double once_s;                /* communication after the last backward that nothing hides */
-    double send_s;                /* one activation and one gradient to the neighbours */
-    double sends_s;               /* all of the step's sends */
+    double pass_s[2]; /* forward, backward: all chunks of a microbatch, what they wait for, too */
+    double compute_s[2]; /* of it, compute alone */
+    double last_s;       /* the last backward of the step, that of the first chunk */
+    double late_s;       /* of it, because of messages that move once a step */
+    double tail_s;       /* what is left of these after it */
+    double tax_s;        /* compute lost to communication beside it, over the step */
+    double stall_s;      /* passes waiting for communication, over the step */
 } stage_time;
 
-static void add_exposed(double *row_exposed_s, size_t row, double s)
+typedef struct context {
+    const gl_workload *workload;
+    gl_arena *scratch;
+    int64_t microbatches;
+    int64_t last_group;
+} context;
+
+static gl_pass_stream empty_stream(const context *c)
 {
-    if (row_exposed_s != NULL)
-        row_exposed_s[row] += s;
+    return (gl_pass_stream){.arena = c->scratch, .started_s = (double)NAN};
 }
 
-static void add_inline_rows(const context *c, const gl_stage_plan *plan, const bool *has_message,
-                            const inline_share *share, double *row_exposed_s)
+/* A pass of every microbatch but the last (of the last when there is but one), so often. */
+static double time_pass(const context *c, const gl_pass *pass, double times, stage_time *t)
 {
-    for (size_t i = 0; i < plan->traffic.row_count; i++) {
-        const gl_traffic_row *r = &plan->traffic.rows[i];
-        if (!is_inline(plan, i, has_message))
-            continue;
-        double s = row_time(c, plan, i) * (double)r->calls_per_step;
-        add_exposed(row_exposed_s, i, r->may_hide ? s * share->exposed_frac[r->phase] : s);
-    }
+    gl_pass_stream stream = empty_stream(c);
+    double s = gl_pass_run(pass, c->microbatches > 1 ? &pass->each : &pass->last, 0, &stream);
+    t->tax_s += times * stream.tax_s;
+    t->stall_s += times * stream.stall_s;
+    return s;
 }
 
-/* Rows that happen once, after the backward: nothing hides them. */
-static double once_rows(const context *c, const gl_stage_plan *plan, const bool *has_message,
-                        double *row_exposed_s)
+/* The last backward of each chunk; between them the other microbatches of their group. */
+static void time_last(const context *c, const gl_stage_work *work, const double *backward_s,
+                      stage_time *t)
 {
-    double sum = 0;
-    for (size_t i = 0; i < plan->traffic.row_count; i++) {
-        const gl_traffic_row *r = &plan->traffic.rows[i];
-        bool once = (r->phase == GL_PHASE_OPTIMIZER && !has_message[i]) ||
-                    r->dimension == GL_TRAFFIC_EMBEDDING ||
-                    (r->dimension == GL_TRAFFIC_OPTIMIZER && !has_message[i]);
-        if (!once)
-            continue;
-        double s = row_time(c, plan, i) * (double)r->calls_per_step;
-        add_exposed(row_exposed_s, i, s);
-        sum += s;
+    gl_pass_stream stream = empty_stream(c);
+    int kind = c->workload->parallel.pp > 1 ? BACKWARD : FORWARD;
+    double now_s = 0, before_s = 0;
+    for (int chunk = work->chunks - 1; chunk >= 0; chunk--) {
+        const gl_pass *pass = &work->pass[kind][chunk];
+        double rest_s = backward_s[chunk] * (double)(c->last_group - 1);
+        const gl_pass others = {.end = &rest_s, .segments = 1};
+        if (chunk < work->chunks - 1)
+            now_s = gl_pass_run(&others, &others.each, now_s, &stream);
+        before_s = now_s;
+        now_s = gl_pass_run(pass, &pass->last, now_s, &stream);
     }
-    for (size_t i = 0; i < plan->traffic.message_count; i++) {
-        const gl_message *m = &plan->traffic.messages[i];
-        if (m->when != GL_AFTER_STEP)
-            continue;
-        double s = row_time(c, plan, m->row);
-        add_exposed(row_exposed_s, m->row, s);
-        sum += s;
-    }
-    return sum;
+    t->last_s = now_s - before_s;
+    t->late_s = t->last_s - backward_s[0];
+    t->tail_s = fmax(0, gl_pass_stream_follow(&stream, (double)INFINITY) - now_s);
+    t->tax_s += stream.tax_s;
+    t->stall_s += stream.stall_s;
 }
 
-/* Sends between stages: the first microbatch's travel the whole pipeline in any case; the others
- * are hidden when they may hide. */
-static void send_rows(const context *c, const gl_stage_plan *plan, stage_time *t,
-                      double *row_exposed_s)
+static stage_time time_stage(const context *c, const gl_stage_work *work)
 {
-    double stages = c->workload->parallel.pp;
-    for (size_t i = 0; i < plan->traffic.row_count; i++) {
-        const gl_traffic_row *r = &plan->traffic.rows[i];
-        if (r->dimension != GL_TRAFFIC_PP)
-            continue;
-        double one = row_time(c, plan, i), all = one * (double)r->calls_per_step;
-        t->send_s += one;
-        t->sends_s += all;
-        double fill = fmin(all, one * (stages - 1));
-        add_exposed(row_exposed_s, i, r->may_hide ? fill : all);
+    stage_time t = {.compute_s = {work->phase[FORWARD].compute_s, work->phase[BACKWARD].compute_s}};
+    double *each_s = GL_ARENA_NEW(c->scratch, double, (size_t)work->chunks);
+    double m = (double)c->microbatches;
+    int ending = c->workload->parallel.pp == 1 ? FORWARD : BACKWARD;
+    for (int phase = 0; phase < 2; phase++) {
+        t.tax_s += m * work->phase[phase].tax_s;
+        t.stall_s += m * work->phase[phase].exposed_s;
+        for (int chunk = 0; chunk < work->chunks; chunk++) {
+            double s = time_pass(c, &work->pass[phase][chunk], phase == ending ? m - 1 : m, &t);
+            t.pass_s[phase] += s;
+            if (phase == ending)
+                each_s[chunk] = s;
+        }
     }
-}
-
-static bool has_every_microbatch(const gl_traffic *traffic)
-{
-    for (size_t i = 0; i < traffic->message_count; i++) {
-        if (traffic->messages[i].every_microbatch)
-            return true;
-    }
-    return false;
-}
-
-static stage_time time_stage(const context *c, const gl_stage_plan *plan, double *row_exposed_s)
-{
-    stage_time t = {0};
-    double m = c->microbatches, compute_s[2];
-    bool *has_message = rows_with_messages(c, plan);
-    stage_compute(c, plan->stage, compute_s);
-    inline_share share = share_inline(c, plan, has_message, compute_s);
-    double extra[2];
-    for (int phase = 0; phase < 2; phase++)
-        extra[phase] = share.exposed_s[phase] + share.tax_s[phase];
-
-    timeline line = {0};
-    fill_segments(c, plan, compute_s, extra, &line);
-    double plain = compute_s[0] + compute_s[1] + extra[0] + extra[1];
-    double *repeated = NULL;
-    microbatch each = {.time_s = plain};
-    if (m > 1 && has_every_microbatch(&plan->traffic)) {
-        repeated = GL_ARENA_NEW(c->scratch, double, plan->traffic.row_count);
-        fill_queue(c, plan, false, &line);
-        each = run_timeline(&line, repeated);
-        memset(line.gate_last, 0, sizeof *line.gate_last * (size_t)(line.segments + 1));
-    }
-    fill_queue(c, plan, true, &line);
-    microbatch last = run_timeline(&line, row_exposed_s);
-
-    for (size_t i = 0; repeated != NULL && i < plan->traffic.row_count; i++)
-        add_exposed(row_exposed_s, i, repeated[i] * (m - 1));
-    add_inline_rows(c, plan, has_message, &share, row_exposed_s);
-    t.once_s = once_rows(c, plan, has_message, row_exposed_s);
-    send_rows(c, plan, &t, row_exposed_s);
-
-    t.forward_s = compute_s[0];
-    t.backward_s = compute_s[1];
-    t.microbatch_s = each.time_s;
-    t.last_s = last.time_s;
-    t.backward_all_s = compute_s[1] + extra[1];
-    t.stall_s =
-        (m - 1) * each.stall_s + last.stall_s + m * (share.exposed_s[0] + share.exposed_s[1]);
-    t.tax_s = (m - 1) * each.tax_s + last.tax_s + m * (share.tax_s[0] + share.tax_s[1]);
+    time_last(c, work, each_s, &t);
     return t;
 }
 
-/* ------------------------------------------------------------------------------------------------
- * The pipeline: closed forms.
- */
-
-/* Times of all stages; equal entries (same traffic, same blocks) are computed once. */
-static stage_time *time_stages(const context *c, const gl_stage_plan *stages, int report_stage,
-                               double *row_exposed_s)
+static stage_time *time_stages(const context *c, const gl_stage_work *works)
 {
     int pp = c->workload->parallel.pp;
     stage_time *times = GL_ARENA_NEW(c->scratch, stage_time, (size_t)pp);
     for (int i = 0; i < pp; i++) {
-        int same = -1;
-        for (int j = 0; j < i && same < 0; j++)
-            same = stages[j].traffic.rows == stages[i].traffic.rows ? j : -1;
-        bool report = i == report_stage && row_exposed_s != NULL;
-        times[i] = same >= 0 && !report ? times[same]
-                                        : time_stage(c, &stages[i], report ? row_exposed_s : NULL);
+        int same = i;
+        for (int j = 0; j < i && same == i; j++)
+            same = works[j].pass[FORWARD] == works[i].pass[FORWARD] ? j : i;
+        times[i] = same < i ? times[same] : time_stage(c, &works[i]);
     }
     return times;
 }
 
-static int slowest(const stage_time *times, int pp)
+static int find_slowest(const stage_time *times, int pp)
 {
     int worst = 0;
     for (int i = 1; i < pp; i++) {
-        if (times[i].microbatch_s > times[worst].microbatch_s)
+        if (times[i].pass_s[FORWARD] + times[i].pass_s[BACKWARD] >
+            times[worst].pass_s[FORWARD] + times[worst].pass_s[BACKWARD])
             worst = i;
     }
     return worst;
 }
 
-/* What the gradients' messages add after the pipeline has drained: a stage that ends early waits
- * for the last chunks of those before it, and its messages hide in that time. */
-static double gradient_tail(const stage_time *times, int pp, double chunks)
+/* ---- the pipeline -----------------------------------------------------------------------------
+ */
+
+typedef struct pipeline {
+    int p, v;
+    int64_t m;
+    const double *pass_s[2]; /* by stage: all its chunks */
+    double send_s[2];
+    bool blocking; /* sends stop the sender's compute */
+} pipeline;
+
+/* What a microbatch costs a stage; a blocking send is part of the stage's work. */
+static double phase_s(const pipeline *l, int phase, int stage)
 {
-    double tail = 0, drained = 0;
-    for (int i = 0; i < pp; i++) {
-        double extra = times[i].last_s - times[i].microbatch_s - drained;
-        if (extra > tail)
-            tail = extra;
-        drained += times[i].backward_all_s / chunks;
+    bool sends = phase == FORWARD ? stage < l->p - 1 : stage > 0;
+    return l->pass_s[phase][stage] + (l->blocking && sends ? l->send_s[phase] : 0);
+}
+
+/* All forwards, then all backwards: each phase is a line of p machines, and of p − 1 links. */
+static double gpipe_s(const pipeline *l)
+{
+    double time_s = 0;
+    for (int phase = 0; phase < 2; phase++) {
+        double link_s = l->blocking ? 0 : l->send_s[phase], most_s = link_s;
+        for (int i = 0; i < l->p; i++) {
+            time_s += phase_s(l, phase, i) + (i > 0 ? link_s : 0);
+            most_s = fmax(most_s, phase_s(l, phase, i));
+        }
+        time_s += (double)(l->m - 1) * most_s;
     }
-    return tail;
+    return time_s;
+}
+
+/*
+ * 1F1B. The longest way goes down with the first microbatch's forward and comes back with its
+ * backward. On stage a it turns: the stage's next forward is p − a microbatches later. Down to
+ * stage b and back it gains b − a + 1 microbatches, and so on to the last one, which goes down to
+ * the last stage and up to the first. sum(a, b): the stages' work and twice b − a hops.
+ */
+typedef struct turns {
+    double *sum_s;  /* work of the stages before */
+    double *best_s; /* by microbatches gained: the most that one turn takes */
+    double hop_s;   /* there and back */
+    double link_s;  /* a link moves one message at a time */
+} turns;
+
+static double turn_s(const turns *t, int a, int b)
+{
+    double s = t->sum_s[b + 1] - t->sum_s[a] + (b - a) * t->hop_s;
+    return a == b ? fmax(s, t->link_s) : s;
+}
+
+static turns prepare_turns(const pipeline *l, gl_arena *scratch)
+{
+    turns t = {.sum_s = GL_ARENA_NEW(scratch, double, (size_t)l->p + 1),
+               .best_s = GL_ARENA_NEW(scratch, double, (size_t)l->p + 1)};
+    if (!l->blocking) {
+        t.hop_s = l->send_s[FORWARD] + l->send_s[BACKWARD];
+        t.link_s = fmax(l->send_s[FORWARD], l->send_s[BACKWARD]);
+    }
+    for (int i = 0; i < l->p; i++)
+        t.sum_s[i + 1] = t.sum_s[i] + phase_s(l, FORWARD, i) + phase_s(l, BACKWARD, i);
+    for (int a = 0; a < l->p; a++)
+        for (int b = a; b < l->p; b++)
+            t.best_s[b - a + 1] = fmax(t.best_s[b - a + 1], turn_s(&t, a, b));
+    return t;
+}
+
+/* From the second turn on: down to the last stage, and then as often as possible between two. */
+static double turns_s(const pipeline *l, const turns *t)
+{
+    double most_s = 0;
+    int64_t gains = l->m - 1;
+    for (int a = l->p - 1; a >= 0 && l->p - a <= gains; a--)
+        for (int b = a; b < l->p; b++) {
+            int64_t left = gains - (l->p - a), n = b - a + 1;
+            double s = turn_s(t, a, l->p - 1) + (double)(left / n) * turn_s(t, a, b);
+            most_s = fmax(most_s, s + t->best_s[left % n]);
+        }
+    return most_s;
+}
+
+/* Uneven stages: the forwards with which a stage begins and the backwards with which one ends
+ * follow one another, each gaining a microbatch; the others on the last stage. */
+static double ends_s(const pipeline *l)
+{
+    double most_s = 0, last_s = phase_s(l, FORWARD, l->p - 1) + phase_s(l, BACKWARD, l->p - 1);
+    double gains = (double)(l->m - 1);
+    for (int a = 0; a < l->p; a++)
+        for (int b = 0; b < l->p; b++) {
+            double x = fmin(gains, l->p - 1 - a), y = fmin(gains - x, l->p - 1 - b);
+            most_s = fmax(most_s, x * phase_s(l, FORWARD, a) + y * phase_s(l, BACKWARD, b) +
+                                      (gains - x - y) * last_s);
+        }
+    return most_s;
+}
+
+/* … or one stage is busy all the time between the first microbatch's arrival and the last one's
+ * return. */
+static double busy_s(const pipeline *l, const turns *t)
+{
+    double most_s = 0;
+    for (int i = 0; i < l->p; i++)
+        most_s = fmax(most_s, t->sum_s[i] + i * t->hop_s + (double)l->m * turn_s(t, i, i));
+    return most_s;
+}
+
+static double one_f_one_b_s(const pipeline *l, gl_arena *scratch)
+{
+    turns t = prepare_turns(l, scratch);
+    double once_s = t.sum_s[l->p] + (l->p - 1) * t.hop_s;
+    return fmax(once_s + fmax(turns_s(l, &t), ends_s(l)), busy_s(l, &t));
+}
+
+/*
+ * Interleaved. Filling and draining take a chunk of each other stage; a microbatch that has come
+ * round before the group is through waits for it (fewer microbatches than stages). Sends: the first
+ * microbatch's way through all p·v chunks, and once round they must not take longer than the other
+ * phase's passes of a group.
+ */
+static double interleaved_s(const pipeline *l)
+{
+    double work_s = 0, most_s = 0, chunk_s[2] = {0, 0};
+    for (int i = 0; i < l->p; i++) {
+        double s = l->pass_s[FORWARD][i] + l->pass_s[BACKWARD][i];
+        work_s += s;
+        most_s = fmax(most_s, s);
+        for (int phase = 0; phase < 2; phase++)
+            chunk_s[phase] = fmax(chunk_s[phase], l->pass_s[phase][i] / l->v);
+    }
+    double m = (double)l->m, p = l->p, v = l->v, hop_s = l->send_s[FORWARD] + l->send_s[BACKWARD];
+    double time_s = m * most_s + (work_s - most_s) / v + (v - 1) / v * fmax(0, work_s - m * most_s);
+    if (!l->blocking) {
+        double late_s = fmax(0, l->send_s[FORWARD] - chunk_s[BACKWARD]) +
+                        fmax(0, l->send_s[BACKWARD] - chunk_s[FORWARD]);
+        return time_s + (p * v - 1) * hop_s + (v - 1) * fmax(0, m - p) * late_s;
+    }
+    double middle_s = m * (most_s + v * hop_s) + (chunk_s[FORWARD] + chunk_s[BACKWARD]);
+    double ends_s = time_s + hop_s / 2 * ((2 * v - 1) * m + 2 * p - 3);
+    return l->p > 2 ? fmax(ends_s, middle_s) : ends_s;
+}
+
+static double pipeline_s(const pipeline *l, gl_schedule_kind kind, gl_arena *scratch)
+{
+    if (l->p == 1)
+        return (double)l->m * (l->pass_s[FORWARD][0] + l->pass_s[BACKWARD][0]);
+    if (kind == GL_SCHEDULE_GPIPE)
+        return gpipe_s(l);
+    return l->v > 1 ? interleaved_s(l) : one_f_one_b_s(l, scratch);
+}
+
+/* ---- the step ---------------------------------------------------------------------------------
+ */
+
+static double line_s(const context *c, const stage_time *times, const double send_s[2])
+{
+    const gl_parallel *p = &c->workload->parallel;
+    double *pass_s[2];
+    for (int phase = 0; phase < 2; phase++) {
+        pass_s[phase] = GL_ARENA_NEW(c->scratch, double, (size_t)p->pp);
+        for (int i = 0; i < p->pp; i++)
+            pass_s[phase][i] = times[i].pass_s[phase];
+    }
+    const pipeline line = {.p = p->pp,
+                           .v = gl_pass_chunks(p),
+                           .m = c->microbatches,
+                           .pass_s = {pass_s[FORWARD], pass_s[BACKWARD]},
+                           .send_s = {send_s[FORWARD], send_s[BACKWARD]},
+                           .blocking = !c->workload->overlap.pp};
+    return pipeline_s(&line, p->schedule, c->scratch);
+}
+
+/* When the messages of all stages are done and the tied embedding is added up. A stage's last
+ * backward follows that of the next one: the last stage is done first. */
+static double gradients_done_s(const context *c, const gl_stage_work *works,
+                               const stage_time *times, double first_done_s, double send_back_s)
+{
+    int pp = c->workload->parallel.pp;
+    double done_s = 0, tied_s = 0, end_s = first_done_s;
+    for (int i = 0; i < pp; i++) {
+        double own_s = end_s + times[i].tail_s;
+        done_s = fmax(done_s, own_s);
+        if (works[i].once_s[GL_ONCE_EMBEDDING] > 0)
+            tied_s = fmax(tied_s, own_s);
+        end_s -= times[i].last_s + send_back_s;
+    }
+    for (int i = 0; i < pp; i++) {
+        if (works[i].once_s[GL_ONCE_EMBEDDING] > 0)
+            done_s = fmax(done_s, tied_s + works[i].once_s[GL_ONCE_EMBEDDING]);
+    }
+    return done_s;
+}
+
+/* The gradient norm holds all stages together; then each updates and gathers its own. */
+static double update_s(const gl_stage_work *works, int pp)
+{
+    double most_s = 0;
+    for (int i = 0; i < pp; i++)
+        most_s = fmax(most_s, works[i].once_s[GL_ONCE_NORM] + works[i].optimizer_s +
+                                  works[i].once_s[GL_ONCE_GATHER]);
+    return most_s;
+}
+
+gl_schedule gl_schedule__parts(const gl_step_facts *f)
+{
+    gl_schedule s = {.compute_s = f->compute_s,
+                     .overlap_tax_s = f->tax_s,
+                     .optimizer_s = f->optimizer_s,
+                     .slowest_stage = f->slowest_stage};
+    double sends_s = fmax(0, f->time_s - f->without_sends_s);
+    double once_s = fmax(0, f->update_s - f->optimizer_s);
+    double left_s = f->time_s - f->compute_s - f->tax_s - f->optimizer_s;
+    s.exposed_s = fmax(0, fmin(f->stall_s + sends_s + f->tail_s + once_s, left_s));
+    s.bubble_s = left_s - s.exposed_s;
+    /* Sums in another order differ in their last digits: without other stages nothing waits. */
+    if (s.bubble_s < ROUNDING_FRAC * f->time_s)
+        s.bubble_s = 0;
+    if (s.exposed_s < ROUNDING_FRAC * f->time_s)
+        s.exposed_s = 0;
+    s.time_s = s.compute_s + s.overlap_tax_s + s.exposed_s + s.bubble_s + s.optimizer_s;
+    return s;
+}
+
+/* The whole step over links with these times for a send. */
+static double step_s(const context *c, const gl_stage_work *works, const stage_time *times,
+                     const double send_s[2], gl_step_facts *facts)
+{
+    int pp = c->workload->parallel.pp;
+    double end_s = line_s(c, times, send_s);
+    for (int i = 0; i < pp; i++)
+        end_s += times[i].late_s;
+    double done_s = gradients_done_s(c, works, times, end_s, send_s[BACKWARD]);
+    facts->tail_s = done_s - end_s;
+    facts->update_s = update_s(works, pp);
+    return done_s + facts->update_s;
 }
 
 gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *compute,
-                             const gl_stage_plan *stages, const gl_scales *scales, int report_stage,
-                             double *row_exposed_s, gl_arena *scratch)
+                             const gl_stage_plan *stages, const gl_scales *scales,
+                             gl_arena *scratch)
 {
-    const gl_parallel *p = &workload->parallel;
-    double m = (double)gl_workload_microbatches(workload);
-    context c = {.workload = workload,
-                 .compute = compute,
-                 .scales = scales,
-                 .scratch = scratch,
-                 .microbatches = m};
-    const stage_time *times = time_stages(&c, stages, report_stage, row_exposed_s);
-    int worst = slowest(times, p->pp);
+    int pp = workload->parallel.pp;
+    int64_t m = gl_workload_microbatches(workload);
+    context c = {workload, scratch, m, gl_last_group(m, pp)};
+    const gl_stage_work *works = gl_stage_works(workload, compute, stages, scales, scratch);
+    const stage_time *times = time_stages(&c, works);
+    int worst = find_slowest(times, pp);
     const stage_time *w = &times[worst];
-    double chunks = gl_parallel_chunks(p);
-
-    gl_schedule s = {.slowest_stage = worst};
-    s.compute_s = m * (w->forward_s + w->backward_s);
-    s.optimizer_s = stages[worst].optimizer_s * scales->compute;
-    /* Filling and draining: the first microbatch visits every stage before the slowest is busy, the
-     * last one afterwards: the sum of the other stages, over the chunks that interleave. */
-    for (int i = 0; i < p->pp; i++)
-        s.bubble_s += i != worst ? times[i].microbatch_s / chunks : 0;
-    double once = 0;
-    for (int i = 0; i < p->pp; i++)
-        once = fmax(once, times[i].once_s);
-    double sends = p->pp > 1 ? w->send_s * (p->pp - 1) : 0;
-    if (!workload->overlap.pp)
-        sends = fmax(sends, w->sends_s + w->send_s * (p->pp - 2));
-    double tail = gradient_tail(times, p->pp, chunks);
-    /* The tail is partly compute slowed down (tax), partly communication alone. */
-    double with_last = m * w->microbatch_s + tail;
-    double stall = with_last - s.compute_s;
-    /* Sums in another order differ in their last digits: without communication nothing waits. */
-    if (stall < ROUNDING_FRAC * s.compute_s)
-        stall = 0;
-    s.overlap_tax_s = fmin(w->tax_s, fmax(stall, 0));
-    s.exposed_s = fmax(stall - s.overlap_tax_s, 0) + once + sends;
-    s.time_s = s.compute_s + s.overlap_tax_s + s.exposed_s + s.bubble_s + s.optimizer_s;
-    return s;
+    gl_step_facts facts = {.slowest_stage = worst, .tax_s = w->tax_s, .stall_s = w->stall_s};
+    facts.compute_s = (double)m * (w->compute_s[FORWARD] + w->compute_s[BACKWARD]);
+    double send_s[2] = {0, 0};
+    const double none_s[2] = {0, 0};
+    for (int i = 0; i < pp; i++) {
+        facts.optimizer_s = fmax(facts.optimizer_s, works[i].optimizer_s);
+        for (int phase = 0; phase < 2; phase++)
+            send_s[phase] = fmax(send_s[phase], works[i].send_s[phase]);
+    }
+    facts.without_sends_s = pp > 1 ? step_s(&c, works, times, none_s, &facts) : 0;
+    facts.time_s = step_s(&c, works, times, send_s, &facts);
+    if (pp == 1)
+        facts.without_sends_s = facts.time_s;
+    return gl_schedule__parts(&facts);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * When things happen in a step: what communication hides behind compute, what compute pays for it,
- * and what the pipeline loses. Formulas: docs/models/schedule.md.
+ * and what the pipeline loses. Closed forms, for searching; the event simulation (simulation.h)
+ * gives the same where all stages are alike. Formulas and limits: docs/models/schedule.md.
  */
 #ifndef GL_CORE_SCHEDULE_H
 #define GL_CORE_SCHEDULE_H
@@ -16,6 +17,7 @@ typedef struct gl_stage_plan {
     gl_traffic traffic;
     const gl_network_time *times; /* of one call, by traffic row */
     const double *overlap_tax;    /* by row: compute seconds lost per second of it that is hidden */
+    const double *slowdown; /* by row: share of its rate that it loses beside compute; NULL = 0 */
     double optimizer_s;
 } gl_stage_plan;
 
@@ -26,24 +28,27 @@ typedef struct gl_scales {
     double overlap_tax; /* on the compute lost to hidden communication */
 } gl_scales;
 
+/*
+ * Parts of a step, as the slowest stage sees it. exposed: what its passes wait for, what sends add
+ * to the step, and messages that nothing hides at its end. tax: what its compute loses to
+ * communication beside it. bubble: what it waits for other stages otherwise; their communication
+ * makes it longer.
+ */
 typedef struct gl_schedule {
     double time_s;    /* = compute + tax + exposed + bubble + optimizer */
     double compute_s; /* forward and backward of all microbatches on the slowest stage */
     double overlap_tax_s;
     double exposed_s;
     double bubble_s;
-    double optimizer_s;
+    double optimizer_s; /* of the stage whose optimizer takes longest */
     int slowest_stage;
 } gl_schedule;
 
-/*
- * Times a step. `stages` has one entry per pipeline stage (entries may repeat). When
- * `row_exposed_s` is not NULL it receives, for stage `report_stage`, the exposed time of each
- * traffic row. `scratch` is used and may be released afterwards.
- */
+/* Times a step. `stages` has one entry per pipeline stage (entries may repeat). `scratch` is used
+ * and may be released afterwards. */
 gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *compute,
-                             const gl_stage_plan *stages, const gl_scales *scales, int report_stage,
-                             double *row_exposed_s, gl_arena *scratch);
+                             const gl_stage_plan *stages, const gl_scales *scales,
+                             gl_arena *scratch);
 
 /* The tier that decides a time: 0 inside a node, 1 between nodes. */
 static inline int gl_slower_tier(const gl_network_time *time)

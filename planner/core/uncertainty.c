@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/uncertainty.h"
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_sort.h>
@@ -197,7 +198,7 @@ static double step_s(sampler *s)
     gl_scales scales = {s->factor[s->compute] * s->factor[s->model], {1, 1}, s->factor[s->overlap]};
     gl_arena *scratch = gl_arena_create();
     gl_schedule schedule =
-        gl_schedule_eval(s->in->workload, s->in->compute, s->stages, &scales, 0, NULL, scratch);
+        gl_schedule_eval(s->in->workload, s->in->compute, s->stages, &scales, scratch);
     gl_arena_destroy(scratch);
     return schedule.time_s;
 }
@@ -217,32 +218,39 @@ static unsigned long seed_of(const char *name, unsigned long seed)
     return (hash ^ (uint32_t)(seed * 2654435761u)) | 1u;
 }
 
-static gsl_rng **start_generators(const sampler *s)
+/*
+ * Latin hypercube: each source takes the middle of each of n equally likely parts of its
+ * distribution once, in an order of its own. Deciles of few draws are then as good as those of many
+ * independent ones (McKay et al. 1979).
+ */
+static double *draw_source(const sampler *s, const char *name)
 {
-    gsl_rng **rng = GL_ARENA_NEW(s->arena, gsl_rng *, s->out->source_count);
-    for (size_t i = 0; i < s->out->source_count; i++) {
-        rng[i] = gsl_rng_alloc(gsl_rng_taus2);
-        if (rng[i] != NULL)
-            gsl_rng_set(rng[i], seed_of(s->out->sources[i].name, s->in->seed));
+    size_t n = s->in->draws;
+    double *z = GL_ARENA_NEW(s->arena, double, n);
+    for (size_t i = 0; i < n; i++)
+        z[i] = gsl_cdf_ugaussian_Pinv(((double)i + 0.5) / (double)n);
+    gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
+    if (rng != NULL) {
+        gsl_rng_set(rng, seed_of(name, s->in->seed));
+        gsl_ran_shuffle(rng, z, n, sizeof *z);
+        gsl_rng_free(rng);
     }
-    return rng;
+    return z;
 }
 
 static void draw(sampler *s, double middle_s)
 {
-    size_t n = s->in->draws;
+    size_t n = s->in->draws, count = s->out->source_count;
     double *draws_s = GL_ARENA_NEW(s->arena, double, n);
     double *sorted = GL_ARENA_NEW(s->arena, double, n);
-    gsl_rng **rng = start_generators(s);
+    double **z = GL_ARENA_NEW(s->arena, double *, count);
+    for (size_t k = 0; k < count; k++)
+        z[k] = draw_source(s, s->out->sources[k].name);
     for (size_t i = 0; i < n; i++) {
-        for (size_t k = 0; k < s->out->source_count; k++)
-            s->factor[k] = rng[k] == NULL ? 1
-                                          : factor_at(&s->out->sources[k],
-                                                      gsl_ran_gaussian_ziggurat(rng[k], 1));
+        for (size_t k = 0; k < count; k++)
+            s->factor[k] = factor_at(&s->out->sources[k], z[k][i]);
         draws_s[i] = sorted[i] = step_s(s) / middle_s * s->in->time_s;
     }
-    for (size_t k = 0; k < s->out->source_count; k++)
-        gsl_rng_free(rng[k]);
     gsl_sort(sorted, 1, n);
     s->out->draws_s = draws_s;
     s->out->draw_count = n;
@@ -281,19 +289,33 @@ static void weigh_sources(sampler *s, double middle_s)
     qsort(s->out->sources, s->out->source_count, sizeof *s->out->sources, compare_shares);
 }
 
-/* Without the largest source that a measurement would settle, both sides shrink with the root of
- * what variance is left. */
+/* Share of the variance that measuring a source would settle. Measured rates also end the suspicion
+ * that a machine is slower than the catalogue says (compute.c). */
+static double settled_share(const gl_uncertainty *u, const gl_error_source *source)
+{
+    double share = source->measurable ? source->variance_share : 0;
+    for (size_t i = 0; i < u->source_count && source->kind == GL_ERROR_OF_COMPUTE; i++) {
+        const gl_error_source *model = &u->sources[i];
+        double both = model->faster_sigma + model->slower_sigma;
+        if (model->kind == GL_ERROR_OF_MODEL && both > 0 && share > 0)
+            share += model->variance_share * (1 - pow(2 * model->faster_sigma / both, 2));
+    }
+    return share;
+}
+
+/* Both sides shrink with the root of the variance that is left. */
 static void choose_measurement(gl_uncertainty *u, double time_s)
 {
-    for (size_t k = 0; k < u->source_count && u->narrowing == NULL; k++) {
-        const gl_error_source *source = &u->sources[k];
-        if (!source->measurable || !(source->variance_share > 0))
+    for (size_t k = 0; k < u->source_count; k++) {
+        double share = settled_share(u, &u->sources[k]);
+        if (!(share > u->settled_share))
             continue;
-        double left = sqrt(1 - source->variance_share);
-        u->narrowing = source;
-        u->narrowed_p10_s = time_s - (time_s - u->p10_s) * left;
-        u->narrowed_p90_s = time_s + (u->p90_s - time_s) * left;
+        u->narrowing = &u->sources[k];
+        u->settled_share = share;
     }
+    double left = sqrt(1 - u->settled_share);
+    u->narrowed_p10_s = time_s - (time_s - u->p10_s) * left;
+    u->narrowed_p90_s = time_s + (u->p90_s - time_s) * left;
 }
 
 void gl_uncertainty_build(const gl_uncertainty_input *input, gl_arena *arena, gl_uncertainty *out)

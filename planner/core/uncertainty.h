@@ -7,7 +7,7 @@
  * timed by a curve, by a catalogue link and rule; all compute on a kind of GPU; what hidden
  * communication costs. The factor is drawn as e^(σ·z), with z of a normal distribution and its own
  * σ to each side, so that a time is never negative. A source has the same z in every plan with the
- * same seed, so plans are compared draw by draw.
+ * same seed and number of draws, so plans are compared draw by draw.
  */
 #ifndef GL_CORE_UNCERTAINTY_H
 #define GL_CORE_UNCERTAINTY_H
@@ -42,6 +42,7 @@ typedef struct gl_uncertainty {
     gl_error_source *sources; /* largest share first */
     size_t source_count;
     const gl_error_source *narrowing;      /* the measurement that narrows most; NULL: none would */
+    double settled_share;                  /* of the variance, by that measurement */
     double narrowed_p10_s, narrowed_p90_s; /* about what it would leave */
 } gl_uncertainty;
 

@@ -313,7 +313,7 @@ const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena)
 static const char *narrowing_line(const gl_plan *plan, gl_arena *arena)
 {
     const gl_uncertainty *u = &plan->uncertainty;
-    if (u->narrowing == NULL || u->narrowing->variance_share < NOTICEABLE_SHARE)
+    if (u->narrowing == NULL || u->settled_share < NOTICEABLE_SHARE)
         return "";
     return gl_arena_printf(arena,
                            "To narrow it   measure %s: 80 %% interval about %s to %s\n"

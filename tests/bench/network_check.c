@@ -3,7 +3,8 @@
  * network_check curves CLUSTER...: holds samples of a calibration's curves out and prints how well
  * the network model predicts them from the rest: sizes one by one, and rank counts.
  * network_check points CLUSTER...: the same, each point as a line of CSV.
- * network_check published data/validation/collectives/published.csv: published collectives against the catalogue.
+ * network_check published data/validation/collectives/published.csv: published collectives against
+ * the catalogue.
  */
 #include "planner/core/network_check.h"
 #include "planner/input/cluster_file.h"

@@ -168,8 +168,7 @@ static void required_bandwidth_is_enough(const gl_workload *w, const gl_plan *pl
         gl_arena *scratch = gl_arena_create();
         gl_scales scales = {1, {0, 0}, 0};
         scales.tier[tier] = need->available_bytes_per_s / need->required_bytes_per_s;
-        gl_schedule s =
-            gl_schedule_eval(w, &plan->compute, plan->stage_plans, &scales, -1, NULL, scratch);
+        gl_schedule s = gl_schedule_eval(w, &plan->compute, plan->stage_plans, &scales, scratch);
         assert_true(s.exposed_s <= w->target_exposed_frac * s.time_s * (1 + 1e-6));
         gl_arena_destroy(scratch);
     }

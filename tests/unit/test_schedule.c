@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/core/schedule.h"
+#include "planner/core/simulation.h"
 #include "tests/support.h"
 
 /* A stage of `layers` blocks, forward 1 s and backward 2 s each, with at most eight rows and
@@ -8,6 +8,7 @@ typedef struct stage_case {
     gl_workload workload;
     gl_compute compute;
     gl_block_kind sequence[8];
+    int chunk_end[2];
     gl_stage stage;
     gl_traffic_row rows[8];
     gl_network_time times[8];
@@ -36,6 +37,16 @@ static stage_case *new_case(int layers, int microbatches)
     return &c;
 }
 
+/* Two chunks of equal length in an interleaved schedule. */
+static void interleave(stage_case *c)
+{
+    c->workload.parallel.schedule = GL_SCHEDULE_INTERLEAVED;
+    c->workload.parallel.virtual_stages = 2;
+    c->chunk_end[0] = c->stage.block_count / 2;
+    c->chunk_end[1] = c->stage.block_count;
+    c->stage.chunk_end = c->chunk_end;
+}
+
 static size_t add_row(stage_case *c, gl_traffic_dimension dimension, gl_phase phase, double time_s,
                       int64_t calls, bool may_hide)
 {
@@ -57,15 +68,29 @@ static void add_message(stage_case *c, size_t row, int block, double within, gl_
         .row = row, .block = block, .within = within, .when = when, .every_microbatch = every};
 }
 
+static void check_equal(const gl_schedule *a, const gl_schedule *b)
+{
+    const double scale = b->time_s;
+    assert_close(a->time_s, b->time_s, 1e-9);
+    assert_close(a->compute_s, b->compute_s, 1e-9);
+    assert_true(fabs(a->overlap_tax_s - b->overlap_tax_s) <= 1e-9 * scale);
+    assert_true(fabs(a->exposed_s - b->exposed_s) <= 1e-9 * scale);
+    assert_true(fabs(a->bubble_s - b->bubble_s) <= 1e-9 * scale);
+}
+
+/* The closed form, which has to be what the simulation gives. */
 static gl_schedule eval(stage_case *c, double *exposed_s)
 {
     gl_arena *arena = gl_arena_create();
     gl_stage_plan plans[8];
+    const gl_scales scales = {1, {1, 1}, 1};
     for (int i = 0; i < c->workload.parallel.pp; i++)
         plans[i] = c->plan;
-    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &(gl_scales){1, {1, 1}, 1},
-                                     0, exposed_s, arena);
+    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, arena);
+    gl_schedule simulated =
+        gl_simulate_step(&c->workload, &c->compute, plans, &scales, 0, exposed_s, arena);
     gl_arena_destroy(arena);
+    check_equal(&simulated, &s);
     assert_close(s.time_s, s.compute_s + s.overlap_tax_s + s.exposed_s + s.bubble_s + s.optimizer_s,
                  1e-12);
     return s;
@@ -195,22 +220,44 @@ static void a_pipeline_fills_and_drains(void **state)
     gl_schedule s = eval(c, NULL);
     assert_close(s.time_s, 8 * 6 + 3 * 6, 1e-12);
     assert_close(s.bubble_s, 18, 1e-12);
-    c->workload.parallel.schedule = GL_SCHEDULE_INTERLEAVED;
-    c->workload.parallel.virtual_stages = 2;
+    interleave(c);
     assert_close(eval(c, NULL).bubble_s, 9, 1e-12);
 }
 
-static void sends_cost_the_fill_or_all(void **state)
+/*
+ * 1F1B leaves no slack for sends: a stage that has its microbatches in flight waits for one to come
+ * back from the last stage. Of 8 microbatches over 4 stages the first travels 3 hops there and
+ * back; the other 7 follow one another in ⌈7/4⌉ rounds, which travel one hop less each.
+ */
+static void sends_between_tight_stages_are_exposed(void **state)
 {
     (void)state;
     stage_case *c = new_case(2, 8);
     c->workload.parallel.pp = 4;
     add_row(c, GL_TRAFFIC_PP, GL_PHASE_FORWARD, 0.1, 8, true);
     add_row(c, GL_TRAFFIC_PP, GL_PHASE_BACKWARD, 0.1, 8, true);
+    assert_close(eval(c, NULL).exposed_s, 0.2 * (3 + 7 - 2), 1e-9);
+    c->workload.parallel.schedule = GL_SCHEDULE_GPIPE; /* each phase fills the pipeline once */
     assert_close(eval(c, NULL).exposed_s, 0.2 * 3, 1e-9);
+    interleave(c); /* the first microbatch passes all 8 chunks */
+    assert_close(eval(c, NULL).exposed_s, 0.2 * 7, 1e-9);
+}
+
+/* The last stage sends no activations and the first no gradients: of m + p − 1 passes in a row at
+ * least two and one are theirs. */
+static void blocking_sends_are_work_of_their_stage(void **state)
+{
+    (void)state;
+    stage_case *c = new_case(2, 8);
+    c->workload.parallel.pp = 4;
     c->workload.overlap.pp = false;
-    c->rows[0].may_hide = c->rows[1].may_hide = false;
-    assert_close(eval(c, NULL).exposed_s, 0.1 * 16 + 0.2 * 2, 1e-9);
+    add_row(c, GL_TRAFFIC_PP, GL_PHASE_FORWARD, 0.1, 8, false);
+    add_row(c, GL_TRAFFIC_PP, GL_PHASE_BACKWARD, 0.1, 8, false);
+    assert_close(eval(c, NULL).exposed_s, 0.1 * (11 - 2) + 0.1 * (11 - 1), 1e-9);
+    c->workload.parallel.schedule = GL_SCHEDULE_GPIPE;
+    assert_close(eval(c, NULL).exposed_s, 0.2 * (11 - 1), 1e-9);
+    interleave(c);
+    assert_close(eval(c, NULL).exposed_s, 0.1 * (3 * 8 + 2 * 4 - 3) * 1, 1e-9);
 }
 
 static void gradients_of_early_stages_hide_in_the_drain(void **state)
@@ -238,11 +285,10 @@ static void gradients_of_the_last_stage_hide_in_the_drain(void **state)
     static gl_traffic_row none[1];
     plans[0].traffic = (gl_traffic){.rows = none};
     gl_scales scales = {1, {1, 1}, 1};
-    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, 0, NULL, arena);
+    gl_schedule s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, arena);
     assert_close(s.exposed_s, 10 - 8, 1e-12);
-    c->workload.parallel.schedule = GL_SCHEDULE_INTERLEAVED;
-    c->workload.parallel.virtual_stages = 2;
-    s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, 0, NULL, arena);
+    interleave(c);
+    s = gl_schedule_eval(&c->workload, &c->compute, plans, &scales, arena);
     assert_close(s.exposed_s, 10 - 4, 1e-12);
     gl_arena_destroy(arena);
 }
@@ -260,7 +306,8 @@ int main(void)
         cmocka_unit_test(every_microbatch_pays_its_own),
         cmocka_unit_test(tensor_parallel_stalls_compute),
         cmocka_unit_test(a_pipeline_fills_and_drains),
-        cmocka_unit_test(sends_cost_the_fill_or_all),
+        cmocka_unit_test(sends_between_tight_stages_are_exposed),
+        cmocka_unit_test(blocking_sends_are_work_of_their_stage),
         cmocka_unit_test(gradients_of_early_stages_hide_in_the_drain),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

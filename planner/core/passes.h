@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The passes of a stage: forward or backward of one microbatch through one chunk of its blocks,
+ * with the communication that goes with it. What the closed forms (schedule.c) and the event
+ * simulation (simulation.c) share; internal to the core. Formulas: docs/models/schedule.md.
+ */
+#ifndef GL_CORE_PASSES_H
+#define GL_CORE_PASSES_H
+
+#include "planner/core/schedule.h"
+
+/* A data parallel message of a pass. */
+typedef struct gl_queued {
+    double release;  /* place on the pass's compute timeline from which it may run */
+    double time_s;   /* alone */
+    double tax;      /* share of compute's rate that it takes */
+    double slowdown; /* share of its own rate that it loses beside compute */
+    size_t row;
+    int gate; /* segment that must wait for it; −1 = none */
+} gl_queued;
+
+/* The messages of a pass in the order in which they are issued. */
+typedef struct gl_pass_queue {
+    gl_queued *items;
+    size_t count;
+    size_t barrier; /* the pass ends when so many of them are done; the others may run on */
+    int *gate_last; /* by segment: 1 + index of the last message that it waits for; NULL = none */
+} gl_pass_queue;
+
+typedef struct gl_pass {
+    double *end; /* place at which each segment (a block) ends, inline communication included */
+    int segments;
+    int forward_segments; /* of them; a stage without neighbours runs forward and backward in one */
+    gl_pass_queue each;   /* of every microbatch but the last */
+    gl_pass_queue last;   /* of the last one */
+} gl_pass;
+
+/* Communication that is tied to a phase's compute (TP, CP, EP): one row of it, one microbatch. */
+typedef struct gl_inline_row {
+    size_t row;
+    double exposed_s;
+    double hidden_s; /* how long the part beside compute takes there */
+} gl_inline_row;
+
+/* One phase of a stage: all its chunks, one microbatch. */
+typedef struct gl_phase_share {
+    double compute_s; /* nothing beside it */
+    double exposed_s; /* inline communication that stalls it */
+    double tax_s;     /* what hidden inline communication costs it */
+    gl_inline_row *rows;
+    size_t row_count;
+} gl_phase_share;
+
+/* Time that a phase takes when no data parallel message is beside it. */
+static inline double gl_phase_s(const gl_phase_share *share)
+{
+    return share->compute_s + share->exposed_s + share->tax_s;
+}
+
+/* What happens once a step after the backward, in this order. */
+typedef enum gl_once_kind {
+    GL_ONCE_EMBEDDING, /* tied embedding gradients: first and last stage together */
+    GL_ONCE_NORM,      /* gradient norm and the like, before the optimizer */
+    GL_ONCE_GATHER,    /* updated parameters, after it */
+    GL_ONCE_KIND_COUNT
+} gl_once_kind;
+
+typedef struct gl_once {
+    gl_once_kind kind;
+    size_t row;
+    double time_s; /* all calls */
+} gl_once;
+
+typedef struct gl_stage_work {
+    const gl_stage_plan *plan;
+    gl_phase_share phase[2]; /* forward, backward */
+    int chunks;
+    gl_pass *pass[2]; /* forward, backward; by chunk */
+    double send_s[2]; /* one activation to the next, one gradient to the previous stage */
+    size_t send_row[2];
+    bool every_microbatch; /* are there data parallel messages of every microbatch? */
+    gl_once *once;
+    size_t once_count;
+    double once_s[GL_ONCE_KIND_COUNT]; /* sums */
+    double optimizer_s;
+} gl_stage_work;
+
+/* Prepares all stages (pp of them); equal ones are prepared once. Without pipeline neighbours a
+ * microbatch is one pass: forward[0] holds it and backward[0] is empty. */
+gl_stage_work *gl_stage_works(const gl_workload *workload, const gl_compute *compute,
+                              const gl_stage_plan *stages, const gl_scales *scales,
+                              gl_arena *arena);
+
+/* Chunks of a stage that the schedule tells apart: 1 without pipeline neighbours. */
+int gl_pass_chunks(const gl_parallel *parallel);
+
+/* Microbatches that the interleaved schedule sends through a chunk before it turns to the next one:
+ * p, as Megatron does, and in the last group what is left over, too. */
+static inline int64_t gl_last_group(int64_t microbatches, int64_t pp)
+{
+    return microbatches < 2 * pp ? microbatches : pp + microbatches % pp;
+}
+
+/* What is known of a step and of the stage that has most to do in it. */
+typedef struct gl_step_facts {
+    double time_s;
+    double without_sends_s; /* time if sends took none */
+    double tail_s;          /* messages after all compute, before the gradient norm */
+    double update_s;        /* what follows: optimizer, and messages once a step */
+    double optimizer_s;
+    double compute_s, tax_s, stall_s; /* of the slowest stage; stall: waiting within its passes */
+    int slowest_stage;
+} gl_step_facts;
+
+gl_schedule gl_schedule__parts(const gl_step_facts *facts);
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+/* Hears what happens in a pass; any member may be NULL. Places are on the pass's timeline. */
+typedef struct gl_pass_listener {
+    void (*computed)(void *context, double start_s, double end_s, double from, double to);
+    void (*sent)(void *context, const gl_queued *message, double start_s, double end_s);
+    void *context;
+} gl_pass_listener;
+
+/* The data parallel stream of a stage: messages that were issued and are not done. */
+typedef struct gl_pass_stream {
+    gl_queued *items;
+    size_t first, count, capacity;
+    double left_s;    /* of items[first] */
+    double started_s; /* … when it began; NaN: not yet */
+    double now_s;     /* up to here the stream has been followed */
+    gl_arena *arena;
+    const gl_pass_listener *listener; /* NULL = nobody */
+    double *row_exposed_s;            /* by row; NULL = not wanted */
+    double stall_s, tax_s; /* sums: compute that waited; compute lost to messages beside it */
+} gl_pass_stream;
+
+/* Runs a pass from start_s on and returns when it ends: computed, and the messages before its
+ * barrier done. The stream must have been followed up to start_s. */
+double gl_pass_run(const gl_pass *pass, const gl_pass_queue *queue, double start_s,
+                   gl_pass_stream *stream);
+
+/* Follows the stream up to `until` (INFINITY: until it is empty) while nothing is computed. Returns
+ * when its last message was done, or now_s when there was none. */
+double gl_pass_stream_follow(gl_pass_stream *stream, double until);
+
+#endif
