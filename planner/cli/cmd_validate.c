@@ -12,6 +12,9 @@ typedef struct validate_options {
     const char *conventions; /* NULL = the bundled ones */
 } validate_options;
 
+/* Deciles of a Latin hypercube need no more; hundreds of runs are planned. */
+enum { VALIDATION_DRAWS = 200 };
+
 static const gl_option options_table[] = {
     {.name = "conventions",
      .type = GL_OPTION_TEXT,
@@ -49,7 +52,8 @@ static bool load_runs(gl_texts *files, gl_arena *arena, gl_known_runs *runs,
 static void plan_run(gl_conventions *conventions, const gl_known_run *run, gl_arena *arena,
                      gl_arena *scratch, gl_validated *out)
 {
-    static const gl_plan_options options = {.headroom = 1.25, .stage = -1};
+    static const gl_plan_options options = {
+        .headroom = 1.25, .stage = -1, .draws = VALIDATION_DRAWS};
     gl_run_case made;
     gl_plan plan;
     gl_error err;

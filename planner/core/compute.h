@@ -32,9 +32,10 @@ typedef struct gl_compute {
     double forward_s[GL_BLOCK_KIND_COUNT];  /* one block, one microbatch */
     double backward_s[GL_BLOCK_KIND_COUNT]; /* recomputation included */
     double model_flop_per_token; /* 6·N + attention, no recomputation: what MFU counts */
-    double error_frac;           /* one-sigma relative error of all compute */
-    gl_evidence evidence;        /* catalogue, measured (rates in the file), or stated */
-    bool known;                  /* false: nothing to compute from; times are NaN */
+    double error_frac;           /* one-sigma relative error of compute by the efficiencies' */
+    double model_faster_frac, model_slower_frac; /* … and by what the model leaves out */
+    gl_evidence evidence; /* catalogue, measured (rates in the file), or stated */
+    bool known;           /* false: nothing to compute from; times are NaN */
 } gl_compute;
 
 /*

@@ -307,6 +307,7 @@ static gl_table *traffic_table(const context *c)
 #define STEP(X)                                                                                    \
     X("time_s", "Step time", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_s))                        \
     X("time_p10_s", "  P10", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_p10_s))                    \
+    X("time_p50_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p50_s))                  \
     X("time_p90_s", "  P90", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_p90_s))                    \
     X("compute_s", "Compute", GL_SECONDS, GL_FOR_ALL, gl_real(step->compute_s))                    \
     X("overlap_tax_s", "Slowed by hidden communication", GL_SECONDS, GL_FOR_ALL,                   \
@@ -531,6 +532,41 @@ static gl_table *compute_table(const context *c)
     return table;
 }
 
+/* ── uncertainty ─────────────────────────────────────────────────────────────────────────────── */
+
+/* The command that measures a source; "" when none would help. */
+static const char *measuring_command(const context *c, const gl_error_source *source)
+{
+    return source->measurable ? gl_measuring_command(source, c->arena) : "";
+}
+
+#define UNCERTAINTY(X)                                                                             \
+    X("rank", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer((int64_t)i + 1))                        \
+    X("kind", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_error_kind_name(source->kind)))         \
+    X("source", "Source of error", GL_NUMBER, GL_FOR_ALL, gl_text(source->name))                   \
+    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(source->evidence)))  \
+    X("faster_sigma_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(source->faster_sigma))      \
+    X("slower_sigma_frac", "Sigma", GL_FRACTION, GL_FOR_ALL, gl_real(source->slower_sigma))        \
+    X("p10_change_s", "Step at P10", GL_SECONDS, GL_FOR_ALL, gl_real(source->p10_change_s))        \
+    X("p90_change_s", "At P90", GL_SECONDS, GL_FOR_ALL, gl_real(source->p90_change_s))             \
+    X("variance_share_frac", "Share", GL_FRACTION, GL_FOR_ALL, gl_real(source->variance_share))    \
+    X("measure", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(measuring_command(c, source)))
+
+static gl_table *uncertainty_table(const context *c)
+{
+    static const gl_column columns[] = {UNCERTAINTY(AS_COLUMN)};
+    const gl_uncertainty *u = &c->plan->uncertainty;
+    gl_table *table = gl_table_create(c->arena, "uncertainty",
+                                      "Uncertainty: what the interval of the step comes from",
+                                      columns, COUNT(columns));
+    for (size_t i = 0; i < u->source_count; i++) {
+        const gl_error_source *source = &u->sources[i];
+        gl_cell *cell = gl_table_add_row(table);
+        UNCERTAINTY(AS_CELL)
+    }
+    return table;
+}
+
 /* ── summary ─────────────────────────────────────────────────────────────────────────────────── */
 
 #define SUMMARY(X)                                                                                 \
@@ -640,6 +676,7 @@ static gl_table *summary_table(const context *c)
     X(memory)                                                                                      \
     X(network)                                                                                     \
     X(links)                                                                                       \
+    X(uncertainty)                                                                                 \
     X(compute)
 #define AS_NAME(name) #name,
 #define AS_KIND(name) {#name, name##_table},
