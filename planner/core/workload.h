@@ -73,6 +73,7 @@ typedef struct gl_parallel {
     bool sequence_parallel;
     int zero; /* 0 … 3 */
     gl_schedule_kind schedule;
+    bool scatter_gather; /* without SP: stages send 1/t each and gather over TP */
     int virtual_stages;  /* chunks of a stage under the interleaved schedule */
     gl_recompute recompute;
     bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */

@@ -4,7 +4,8 @@
  * the network model predicts them from the rest: sizes one by one, and rank counts.
  * network_check points CLUSTER...: the same, each point as a line of CSV.
  * network_check speed CLUSTER...: what one query costs.
- * network_check published data/validation/collectives/published.csv: published collectives against the catalogue.
+ * network_check published data/validation/collectives/published.csv: published collectives against
+ * the catalogue.
  */
 #include "planner/core/network_check.h"
 #include "planner/input/cluster_file.h"
