@@ -309,7 +309,7 @@ static void say_end(const options *o, const gl_session_result *r)
             gl_format_gib(gl_memory_peak(), peak, sizeof peak));
     if (r->short_curves > 0)
         fprintf(stderr, "%d of the curves end below the largest size, for time or memory%s\n",
-                r->short_curves, o->verbose ? ":" : " (-v says which)");
+                r->short_curves, o->verbose ? ":" : " (show says which)");
     if (o->verbose)
         say_lines(r->warnings);
     if (r->wrong_points > 0)

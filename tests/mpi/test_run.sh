@@ -60,6 +60,7 @@ expect 0 'run 1 complete' 4 --db g.db --ranks 2,3 --concurrent --ops all_reduce 
 check 'groups at once' equal g.db "$placements" 2x1/2/1,2x2/2/1,3x1/3/1
 expect 0 'run 1 complete' 5 --db five.db --concurrent --ops all_gather,sendrecv,broadcast --budget 6s --max 4KiB
 check 'two pairs of five' equal five.db "$placements" 2x1/2/1,2x2/2/1,4x1/4/1,5x1/5/1
+check 'groups are shown' grep -qE ' 2 x 2 ' out
 check 'all ways of all groups' equal five.db 'SELECT COUNT(*) FROM curve' 20
 check 'all right in two pairs' equal five.db 'SELECT COUNT(*) FROM sample WHERE wrong IS NOT 0.0' 0
 check 'groups of a kind have points' equal five.db 'SELECT MIN(n) >= 2 FROM (SELECT COUNT(s.size_bytes) n FROM curve c
