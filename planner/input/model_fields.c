@@ -82,7 +82,6 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
     INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
-    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Between stages each TP rank sends its part of an activation, and the parts are gathered on arrival (Megatron, DeepSpeed). With sequence parallelism parts are sent in any case, and nothing is gathered."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),
      .doc = "Which ranks are neighbours: the first axis varies fastest. ep lives inside dp x cp."},
 
