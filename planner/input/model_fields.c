@@ -109,6 +109,7 @@ const gl_field gl_model_fields[] = {
 
     CHOICE_ROW("kernels.attention", kernels.attention, attention_kernels, "best", "Kernel of the attention core: the best for the GPU (FlashAttention 2 or 3, cuDNN), a certain FlashAttention, or none (unfused: scores, softmax and dropout go through memory, as in Megatron-LM before 2023)."),
     CHOICE_ROW("kernels.elementwise", kernels.elementwise, elementwise, "eager", "Norms, activations and additions: each operation of its own (eager, PyTorch as it is), or fused (Megatron, Transformer Engine, torch.compile)."),
+    REAL_ROW("kernels.launch", kernels.launch_s, GL_SECONDS, 0, 0.1, "the GPU's", "Time that one more kernel adds; more than the GPU's own where the host does not keep up, or waits for each kernel (CUDA_LAUNCH_BLOCKING)."),
 
     BOOL_ROW("overlap.dp", overlap.dp, "true", "Gradient reduction and parameter gathering may hide behind compute."),
     BOOL_ROW("overlap.tp", overlap.tp, "false", "Tensor parallel collectives may hide behind compute. The gather of sp_regather does in any case."),
