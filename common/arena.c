@@ -61,7 +61,7 @@ static block *add_block(gl_arena *arena, size_t size)
     return b;
 }
 
-void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size)
+void *gl_arena_alloc_raw(gl_arena *arena, size_t count, size_t size)
 {
     const size_t align = alignof(max_align_t);
     if (size != 0 && count > (SIZE_MAX / 2) / size)
@@ -72,7 +72,12 @@ void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size)
         b = add_block(arena, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
     void *memory = b->bytes + b->used;
     b->used += bytes;
-    return memset(memory, 0, bytes);
+    return memory;
+}
+
+void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size)
+{
+    return memset(gl_arena_alloc_raw(arena, count, size), 0, count * size);
 }
 
 void *gl_arena_grow(gl_arena *arena, void *array, size_t *capacity, size_t needed, size_t size)

@@ -24,6 +24,9 @@ void gl_arena_destroy(gl_arena *arena);
  * overflow (aborts). A zero count gives a valid pointer to nothing. */
 void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size);
 
+/* The same without zeroes: for what is written at once. */
+void *gl_arena_alloc_raw(gl_arena *arena, size_t count, size_t size);
+
 /* `count` zeroed objects of a type. */
 #define GL_ARENA_NEW(arena, type, count) ((type *)gl_arena_alloc((arena), (count), sizeof(type)))
 

@@ -9,6 +9,17 @@
 
 #include "planner/core/schedule.h"
 
+/* fmin and fmax are calls, for the sake of NaN, of which there is none here. */
+static inline double gl_smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double gl_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* A data parallel message of a pass. */
 typedef struct gl_queued {
     double release;  /* place on the pass's compute timeline from which it may run */
@@ -125,8 +136,10 @@ typedef struct gl_pass_listener {
 
 /* The data parallel stream of a stage: messages that were issued and are not done. */
 typedef struct gl_pass_stream {
-    gl_queued *items;
-    size_t first, count, capacity;
+    const gl_queued *items; /* a pass's queue, or `own` */
+    size_t first, count;
+    gl_queued *own; /* where queues are joined */
+    size_t capacity;
     double left_s;    /* of items[first] */
     double started_s; /* … when it began; NaN: not yet */
     double now_s;     /* up to here the stream has been followed */
