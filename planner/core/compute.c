@@ -331,7 +331,7 @@ static void set_rates(builder *b)
     b->attention_flop_per_s = attention_peak * b->attention[0]->value;
     b->attention_backward_flop_per_s = attention_peak * b->attention[1]->value;
     b->rates.memory_bytes_per_s = g->memory_bw_bytes_per_s.value * g->memory_efficiency.value;
-    b->rates.launch_s = g->kernel_launch_s.value;
+    b->rates.launch_s = gl_kernel_launch_s(b->workload, g);
 }
 
 static void sum_blocks(const gl_workload *w, gl_compute *out)

@@ -126,6 +126,7 @@ typedef enum gl_elementwise {
 typedef struct gl_kernels {
     gl_attention_kernel attention;
     gl_elementwise elementwise;
+    double launch_s; /* what one more kernel adds; 0 = as the GPU's catalogue entry says */
 } gl_kernels;
 
 typedef struct gl_overlap {

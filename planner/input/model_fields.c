@@ -81,7 +81,6 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
     INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
-    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Between stages each TP rank sends its part of an activation, and the parts are gathered on arrival (Megatron, DeepSpeed). With sequence parallelism parts are sent in any case, and nothing is gathered."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),
      .doc = "Which ranks are neighbours: the first axis varies fastest. ep lives inside dp x cp."},
 
@@ -109,6 +108,7 @@ const gl_field gl_model_fields[] = {
 
     CHOICE_ROW("kernels.attention", kernels.attention, attention_kernels, "best", "Kernel of the attention core: the best for the GPU (FlashAttention 2 or 3, cuDNN), a certain FlashAttention, or none (unfused: scores, softmax and dropout go through memory, as in Megatron-LM before 2023)."),
     CHOICE_ROW("kernels.elementwise", kernels.elementwise, elementwise, "eager", "Norms, activations and additions: each operation of its own (eager, PyTorch as it is), or fused (Megatron, Transformer Engine, torch.compile)."),
+    REAL_ROW("kernels.launch", kernels.launch_s, GL_SECONDS, 0, 0.1, "the GPU's", "Time that one more kernel adds; more than the GPU's own where the host does not keep up, or waits for each kernel (CUDA_LAUNCH_BLOCKING)."),
 
     BOOL_ROW("overlap.dp", overlap.dp, "true", "Gradient reduction and parameter gathering may hide behind compute."),
     BOOL_ROW("overlap.tp", overlap.tp, "false", "Tensor parallel collectives may hide behind compute. The gather of sp_regather does in any case."),
