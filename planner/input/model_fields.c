@@ -70,6 +70,7 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.sequence_parallel", parallel.sequence_parallel, "false", "Norms and dropout are split over the TP ranks: all-gather and reduce-scatter instead of all-reduce."),
     INT_ROW("parallel.zero", parallel.zero, 0, 3, "0", "ZeRO stage: 0 all-reduces gradients (DDP), 1 shards the optimizer, 2 also gradients, 3 also parameters (FSDP)."),
     CHOICE_ROW("parallel.schedule", parallel.schedule, schedules, "1f1b", "Pipeline schedule."),
+    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Without sequence parallelism, each TP rank sends its part of an activation to the next stage, which gathers them (Megatron, DeepSpeed) instead of each sending the whole."),
     INT_ROW("parallel.virtual_stages", parallel.virtual_stages, 1, 1000, "1", "Chunks of layers that each stage holds under the interleaved schedule."),
     CHOICE_ROW("parallel.recompute", parallel.recompute, recomputes, "none", "Activations computed again in backward: none, the attention core (selective), or whole layers (full)."),
     BOOL_ROW("parallel.recompute_early_stop", parallel.recompute_early_stop, "false", "Full recomputation does not repeat the last collective of a block (PyTorch's checkpoint)."),
