@@ -61,6 +61,26 @@ static block *add_block(gl_arena *arena, size_t size)
     return b;
 }
 
+/* One block as large as all that were needed: the next round finds it and asks for no more. */
+void gl_arena_reset(gl_arena *arena)
+{
+    size_t size = 0;
+    for (const block *b = arena->first; b != NULL; b = b->next)
+        size += b->size;
+    if (arena->first == NULL)
+        return;
+    if (arena->first->next != NULL) {
+        for (block *b = arena->first; b != NULL;) {
+            block *next = b->next;
+            free(b);
+            b = next;
+        }
+        arena->first = NULL;
+        add_block(arena, size);
+    }
+    arena->first->used = 0;
+}
+
 void *gl_arena_alloc_raw(gl_arena *arena, size_t count, size_t size)
 {
     const size_t align = alignof(max_align_t);

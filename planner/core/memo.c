@@ -2,13 +2,12 @@
 #include "planner/core/memo.h"
 
 #include <assert.h>
-#include <string.h>
 
 /* Open addressing with linear probing, at most half full. */
 typedef struct slot {
     uint64_t hash; /* 0 = free */
-    int64_t *key;
     void *value;
+    gl_memo_key key;
 } slot;
 
 struct gl_memo {
@@ -46,13 +45,20 @@ static uint64_t hash_of(const int64_t *key, size_t parts)
     return hash != 0 ? hash : 1;
 }
 
+static bool same_key(const int64_t *a, const int64_t *b, size_t parts)
+{
+    for (size_t i = 0; i < parts; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
 static slot *find_slot(const gl_memo *memo, const int64_t *key, uint64_t hash)
 {
     size_t mask = memo->capacity - 1;
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         slot *s = &memo->slots[i];
-        if (s->hash == 0 ||
-            (s->hash == hash && memcmp(s->key, key, memo->parts * sizeof *key) == 0))
+        if (s->hash == 0 || (s->hash == hash && same_key(s->key.part, key, memo->parts)))
             return s;
     }
 }
@@ -65,7 +71,7 @@ static void grow(gl_memo *memo)
     memo->slots = GL_ARENA_NEW(memo->arena, slot, memo->capacity);
     for (size_t i = 0; i < count; i++)
         if (old[i].hash != 0)
-            *find_slot(memo, old[i].key, old[i].hash) = old[i];
+            *find_slot(memo, old[i].key.part, old[i].hash) = old[i];
 }
 
 void *gl_memo_get(gl_memo *memo, const gl_memo_key *key, bool *found)
@@ -81,8 +87,7 @@ void *gl_memo_get(gl_memo *memo, const gl_memo_key *key, bool *found)
     }
     memo->count++;
     s->hash = hash;
-    s->key = GL_ARENA_NEW(memo->arena, int64_t, memo->parts);
-    memcpy(s->key, key->part, memo->parts * sizeof *s->key);
+    s->key = *key;
     s->value = gl_arena_alloc(memo->arena, 1, memo->value_size);
     memo->last = s;
     return s->value;

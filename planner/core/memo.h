@@ -8,12 +8,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GL_MEMO_KEY_MAX = 24 };
+enum { GL_MEMO_KEY_MAX = 4 };
 
 /* Numbers that tell one question from another; unused ones are 0. */
 typedef struct gl_memo_key {
     int64_t part[GL_MEMO_KEY_MAX];
 } gl_memo_key;
+
+/* Two numbers, neither negative, in one part. */
+static inline int64_t gl_memo_pair(int a, int b)
+{
+    return (int64_t)a << 32 | b;
+}
 
 typedef struct gl_memo gl_memo;
 

@@ -16,7 +16,6 @@ typedef struct builder {
     double microbatches;
     const gl_stage_plan *plan; /* of the stage at hand */
     gl_stage_work *work;
-    bool *has_message; /* by row: its messages are listed one by one */
     gl_queued *rows;   /* by row: a message of it, to be placed; time and tax of inline rows, too */
     double stretch[2]; /* a phase's time over its compute */
 } builder;
@@ -54,12 +53,10 @@ static void prepare_rows(builder *b)
     }
 }
 
-static bool is_inline(const builder *b, size_t row)
+static bool is_inline(const gl_traffic_row *row)
 {
-    const gl_traffic_row *r = &b->plan->traffic.rows[row];
-    return r->phase != GL_PHASE_OPTIMIZER && r->dimension != GL_TRAFFIC_PP &&
-           r->dimension != GL_TRAFFIC_EMBEDDING && r->dimension != GL_TRAFFIC_OPTIMIZER &&
-           !b->has_message[row];
+    return row->dimension == GL_TRAFFIC_TP || row->dimension == GL_TRAFFIC_CP ||
+           row->dimension == GL_TRAFFIC_EP;
 }
 
 /* ---- inline communication ---------------------------------------------------------------------
@@ -82,7 +79,7 @@ static double hidden_share(const builder *b, gl_phase phase)
     double needed = 0, taxed = 0, compute = b->work->phase[phase].compute_s;
     for (size_t i = 0; i < b->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
-        if (r->phase != phase || !r->may_hide || !is_inline(b, i))
+        if (r->phase != phase || !r->may_hide || !is_inline(r))
             continue;
         const gl_queued *q = &b->rows[i];
         double s = q->time_s * (double)r->calls_per_step / b->microbatches / (1 - q->slowdown);
@@ -99,7 +96,7 @@ static void share_phase(builder *b, gl_phase phase)
     share->rows = GL_ARENA_NEW(b->arena, gl_inline_row, b->plan->traffic.row_count);
     for (size_t i = 0; i < b->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
-        if (r->phase != phase || !is_inline(b, i))
+        if (r->phase != phase || !is_inline(r))
             continue;
         const gl_queued *q = &b->rows[i];
         double s = q->time_s * (double)r->calls_per_step / b->microbatches;
@@ -229,17 +226,20 @@ static gl_pass_queue *queue_of(gl_pass *pass, bool last)
 }
 
 /* Deals the messages out to the passes' queues, those of the last microbatch or of the others. */
-static void fill_queues(const builder *b, destination *to, int passes, const int *chunk_of,
+static void fill_queues(const builder *b, const destination *to, int passes, const int *chunk_of,
                         const bool *every, bool last)
 {
     const gl_traffic *traffic = &b->plan->traffic;
     size_t *counts = GL_ARENA_NEW(b->arena, size_t, (size_t)passes);
+    int *goes_to = gl_arena_alloc_raw(b->arena, traffic->message_count, sizeof *goes_to);
     size_t all = 0;
     for (size_t i = 0; i < traffic->message_count; i++) {
         const gl_message *m = &traffic->messages[i];
+        goes_to[i] = -1;
         if (m->when == GL_AFTER_STEP || (!m->every_microbatch && !last))
             continue;
-        counts[destination_of(b, chunk_of, m)]++;
+        goes_to[i] = destination_of(b, chunk_of, m);
+        counts[goes_to[i]]++;
         all++;
     }
     gl_queued *items = gl_arena_alloc_raw(b->arena, all, sizeof *items);
@@ -249,16 +249,17 @@ static void fill_queues(const builder *b, destination *to, int passes, const int
     }
     for (size_t i = 0; i < traffic->message_count && all > 0; i++) {
         const gl_message *m = &traffic->messages[i];
-        if (m->when == GL_AFTER_STEP || (!m->every_microbatch && !last))
+        if (goes_to[i] < 0)
             continue;
-        const destination *d = &to[destination_of(b, chunk_of, m)];
         gl_queued q = b->rows[m->row];
-        place_message(b, d, m, &q);
-        insert(queue_of(d->pass, last), &q);
+        place_message(b, &to[goes_to[i]], m, &q);
+        insert(queue_of(to[goes_to[i]].pass, last), &q);
     }
     for (int i = 0; i < passes; i++) {
-        set_barrier(every, queue_of(to[i].pass, last));
-        set_gates(b, to[i].pass, queue_of(to[i].pass, last));
+        if (b->work->every_microbatch)
+            set_barrier(every, queue_of(to[i].pass, last));
+        if (b->work->gathers)
+            set_gates(b, to[i].pass, queue_of(to[i].pass, last));
     }
 }
 
@@ -294,7 +295,7 @@ static void build_passes(const builder *b)
     if (traffic->message_count == 0)
         return;
     bool *every = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
-    for (size_t i = 0; i < traffic->message_count; i++)
+    for (size_t i = 0; i < traffic->message_count && work->every_microbatch; i++)
         every[traffic->messages[i].row] |= traffic->messages[i].every_microbatch;
     if (work->every_microbatch && b->microbatches > 1)
         fill_queues(b, to, 2 * work->chunks, chunk_of, every, false);
@@ -304,33 +305,28 @@ static void build_passes(const builder *b)
 /* ---- once a step ------------------------------------------------------------------------------
  */
 
-static void add_once(const builder *b, gl_once_kind kind, size_t row, double calls)
+/* When a row happens that is of no microbatch; GL_ONCE_KIND_COUNT: it is of one. */
+static gl_once_kind once_kind(const gl_traffic_row *r)
 {
-    gl_stage_work *work = b->work;
-    double s = b->rows[row].time_s * calls;
-    work->once[work->once_count++] = (gl_once){kind, row, s};
-    work->once_s[kind] += s;
+    if (r->dimension == GL_TRAFFIC_EMBEDDING)
+        return GL_ONCE_EMBEDDING;
+    if (r->dimension == GL_TRAFFIC_OPTIMIZER)
+        return GL_ONCE_NORM;
+    return r->phase == GL_PHASE_OPTIMIZER ? GL_ONCE_GATHER : GL_ONCE_KIND_COUNT;
 }
 
 static void build_once(const builder *b)
 {
     const gl_traffic *traffic = &b->plan->traffic;
-    size_t most = traffic->row_count + traffic->message_count;
-    b->work->once = GL_ARENA_NEW(b->arena, gl_once, most);
+    gl_stage_work *work = b->work;
+    work->once = gl_arena_alloc_raw(b->arena, traffic->row_count, sizeof *work->once);
     for (size_t i = 0; i < traffic->row_count; i++) {
         const gl_traffic_row *r = &traffic->rows[i];
-        if (r->dimension == GL_TRAFFIC_EMBEDDING)
-            add_once(b, GL_ONCE_EMBEDDING, i, (double)r->calls_per_step);
-    }
-    for (size_t i = 0; i < traffic->row_count; i++) {
-        const gl_traffic_row *r = &traffic->rows[i];
-        if (r->dimension != GL_TRAFFIC_EMBEDDING && !b->has_message[i] &&
-            (r->phase == GL_PHASE_OPTIMIZER || r->dimension == GL_TRAFFIC_OPTIMIZER))
-            add_once(b, GL_ONCE_NORM, i, (double)r->calls_per_step);
-    }
-    for (size_t i = 0; i < traffic->message_count; i++) {
-        if (traffic->messages[i].when == GL_AFTER_STEP)
-            add_once(b, GL_ONCE_GATHER, traffic->messages[i].row, 1);
+        gl_once_kind kind = once_kind(r);
+        if (kind == GL_ONCE_KIND_COUNT)
+            continue;
+        work->once[work->once_count++] = (gl_once){kind, i, b->rows[i].time_s, r->calls_per_step};
+        work->once_s[kind] += b->rows[i].time_s * (double)r->calls_per_step;
     }
 }
 
@@ -340,12 +336,14 @@ static void build_once(const builder *b)
 static void note_messages(builder *b)
 {
     const gl_traffic *traffic = &b->plan->traffic;
-    b->has_message = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
+    bool every = false, gathers = false;
     for (size_t i = 0; i < traffic->message_count; i++) {
-        b->has_message[traffic->messages[i].row] = true;
-        if (traffic->messages[i].every_microbatch)
-            b->work->every_microbatch = true;
+        const gl_message *m = &traffic->messages[i];
+        every |= m->every_microbatch;
+        gathers |= m->when == GL_BEFORE_FORWARD || m->when == GL_BEFORE_BACKWARD;
     }
+    b->work->every_microbatch = every;
+    b->work->gathers = gathers;
 }
 
 static void note_sends(const builder *b)
@@ -596,20 +594,57 @@ static double run_plainly(const gl_pass *pass, double start_s, gl_pass_stream *s
     return end_s;
 }
 
+/* With messages that compute does not wait for, none before them, and nobody listening: what
+ * compute_on does step by step, message by message. Returns when the pass is computed. */
+static double run_quietly(const gl_pass *pass, double start_s, gl_pass_stream *stream)
+{
+    double place = 0, now_s = start_s, end = total(pass);
+    for (; stream->first < stream->count; stream->first++) {
+        const gl_queued *m = &stream->items[stream->first];
+        stream->left_s = m->time_s;
+        if (m->release >= end || place >= end)
+            break;
+        if (m->release > place) {
+            now_s += m->release - place;
+            place = m->release;
+        }
+        double rate = 1 - m->tax, send_rate = 1 - m->slowdown;
+        double whole_s = m->time_s / send_rate, room_s = (end - place) / rate;
+        if (whole_s > room_s) { /* it goes on after the pass */
+            now_s += room_s;
+            stream->tax_s += m->tax * room_s;
+            stream->left_s -= room_s * send_rate;
+            place = end;
+            break;
+        }
+        now_s += whole_s;
+        stream->tax_s += m->tax * whole_s;
+        place += rate * whole_s;
+    }
+    if (stream->first == stream->count)
+        stream->first = stream->count = 0;
+    return place < end ? now_s + (end - place) : now_s;
+}
+
 double gl_pass_run(const gl_pass *pass, const gl_pass_queue *queue, double start_s,
                    gl_pass_stream *stream)
 {
     run r = {.stream = stream, .now_s = start_s, .piece_s = (double)NAN};
     if (queue->count == 0 && stream->first == stream->count)
         return run_plainly(pass, start_s, stream);
-    start_run(&r, pass, queue);
+    bool quiet = stream->listener == NULL && queue->gate_last == NULL;
     r.base = issue(stream, queue);
     size_t barrier = queue->barrier > 0 ? r.base + queue->barrier : 0;
-    while (r.segment < r.segments) {
-        if (is_gated(&r))
-            wait_for_message(&r);
-        else
-            compute_on(&r);
+    if (quiet && r.base == 0) {
+        r.now_s = run_quietly(pass, start_s, stream);
+    } else {
+        start_run(&r, pass, queue);
+        while (r.segment < r.segments) {
+            if (is_gated(&r))
+                wait_for_message(&r);
+            else
+                compute_on(&r);
+        }
     }
     while (stream->first < barrier && head(stream) != NULL)
         wait_for_message(&r);

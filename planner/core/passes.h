@@ -79,7 +79,8 @@ typedef enum gl_once_kind {
 typedef struct gl_once {
     gl_once_kind kind;
     size_t row;
-    double time_s; /* all calls */
+    double time_s; /* of a call */
+    int64_t calls;
 } gl_once;
 
 typedef struct gl_stage_work {
@@ -89,7 +90,8 @@ typedef struct gl_stage_work {
     gl_pass *pass[2]; /* forward, backward; by chunk */
     double send_s[2]; /* one activation to the next, one gradient to the previous stage */
     size_t send_row[2];
-    bool every_microbatch; /* are there data parallel messages of every microbatch? */
+    bool every_microbatch; /* are there data parallel messages of every microbatch, … */
+    bool gathers;          /* … such that compute waits for? */
     gl_once *once;
     size_t once_count;
     double once_s[GL_ONCE_KIND_COUNT]; /* sums */

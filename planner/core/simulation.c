@@ -374,11 +374,13 @@ static double run_once(stage_state *s, gl_once_kind kind, double start_s)
         const gl_once *once = &work->once[i];
         if (once->kind != kind)
             continue;
-        emit(s, GL_STREAM_DP, GL_EVENT_OPTIMIZER, no_slot, once->row, start_s,
-             start_s + once->time_s);
+        for (int64_t k = 0; k < once->calls; k++) {
+            emit(s, GL_STREAM_DP, GL_EVENT_OPTIMIZER, no_slot, once->row, start_s,
+                 start_s + once->time_s);
+            start_s += once->time_s;
+        }
         if (s->usage->row_exposed_s != NULL)
-            s->usage->row_exposed_s[once->row] += once->time_s;
-        start_s += once->time_s;
+            s->usage->row_exposed_s[once->row] += once->time_s * (double)once->calls;
     }
     return start_s;
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- overlap ----------------------------------------------------------------------------------
  */
@@ -72,7 +73,7 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster)
 
 gl_memo *gl_call_memo(gl_arena *arena)
 {
-    return gl_memo_create(arena, 7, sizeof(gl_network_time));
+    return gl_memo_create(arena, 4, sizeof(gl_network_time));
 }
 
 /* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
@@ -86,9 +87,11 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
 {
     const gl_placement *g = &row->placement;
     /* Groups of a kind lie over the sites as one: no further part of the key is needed. */
-    const gl_memo_key key = {{row->collective, row->size_bytes, g->ranks, g->nodes,
-                              g->ranks_per_node, g->concurrent_groups,
-                              p->over_sites != NULL ? row->group : 0}};
+    const gl_memo_key key = {
+        {row->size_bytes, gl_memo_pair(g->ranks, g->nodes),
+         gl_memo_pair(g->ranks_per_node,
+                      g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective),
+         p->over_sites != NULL ? row->group : 0}};
     bool found;
     gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     const gl_network_query query = {.collective = row->collective,
@@ -135,7 +138,7 @@ static bool time_rows(const gl_stage_planner *p, gl_stage_plan *sp, gl_error *er
 
 gl_memo *gl_base_memo(gl_arena *arena)
 {
-    return gl_memo_create(arena, 12, sizeof(gl_traffic_base));
+    return gl_memo_create(arena, 4, sizeof(gl_traffic_base));
 }
 
 /* All that decides the data parallel messages of a stage beside the model: how its weights are
@@ -146,22 +149,46 @@ static gl_memo_key base_key(const gl_stage_planner *p, const gl_stage *stage)
     const gl_placement *g = p->layout->groups;
     int64_t many = (g[GL_GROUP_DP].ranks > 1) + 2 * (g[GL_GROUP_EXPERT_DP].ranks > 1) +
                    4 * (g[GL_GROUP_SHARD].ranks > 1) + 8 * (g[GL_GROUP_REPLICATE].ranks > 1);
-    return (gl_memo_key){{q->tp, q->ep, q->pp, q->zero, q->shard, q->schedule, q->virtual_stages,
-                          q->vocab_parallel, q->accumulate, q->reshard, many, stage->index}};
+    int flags = q->zero + 4 * q->vocab_parallel + 8 * q->accumulate + 16 * q->reshard +
+                32 * (int)many + 512 * q->reduce_scatter;
+    return (gl_memo_key){{gl_memo_pair(q->tp, q->ep), gl_memo_pair(q->pp, stage->index),
+                          gl_memo_pair(gl_parallel_chunks(q), flags), q->shard}};
+}
+
+static void *keep(gl_arena *arena, const void *items, size_t count, size_t size)
+{
+    void *kept = gl_arena_alloc_raw(arena, count, size);
+    if (count > 0)
+        memcpy(kept, items, count * size);
+    return kept;
+}
+
+/* Without the room that was left for more. */
+static void keep_base(const gl_traffic_base *base, gl_arena *arena, gl_traffic_base *out)
+{
+    const gl_traffic *t = &base->traffic;
+    *out = *base;
+    out->traffic.rows = keep(arena, t->rows, t->row_count, sizeof *t->rows);
+    out->traffic.messages = keep(arena, t->messages, t->message_count, sizeof *t->messages);
+    out->every = keep(arena, base->every, t->row_count, sizeof *base->every);
 }
 
 static void build_traffic(const gl_stage_planner *p, const gl_stage *stage, gl_traffic *out)
 {
-    gl_traffic_base own;
-    gl_traffic_base *base = &own;
+    gl_traffic_base own, *base = &own, *kept = NULL;
     bool found = false;
     if (p->bases != NULL) {
         const gl_memo_key key = base_key(p, stage);
-        base = gl_memo_get(p->bases, &key, &found);
+        kept = gl_memo_get(p->bases, &key, &found);
     }
-    if (!found)
-        gl_traffic_prepare(p->workload, p->parameters, stage, p->layout,
-                           p->bases != NULL ? p->base_arena : p->arena, base);
+    if (found)
+        base = kept;
+    else
+        gl_traffic_prepare(p->workload, p->parameters, stage, p->layout, p->arena, &own);
+    if (!found && kept != NULL) {
+        keep_base(&own, p->base_arena, kept);
+        base = kept;
+    }
     gl_traffic_complete(base, p->workload, p->parameters, stage, p->layout, p->arena, out);
 }
 

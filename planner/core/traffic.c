@@ -103,9 +103,9 @@ static void take_base(const gl_traffic_base *base, gl_traffic_builder *b)
     gl_traffic *out = b->out;
     out->messages = base->traffic.messages;
     out->message_count = base->traffic.message_count;
-    out->rows = gl_arena_grow(b->arena, NULL, &b->row_capacity,
-                              base->traffic.row_count + ROWS_EXPECTED, sizeof *out->rows);
     out->row_count = base->traffic.row_count;
+    b->row_capacity = out->row_count + ROWS_EXPECTED;
+    out->rows = gl_arena_alloc_raw(b->arena, b->row_capacity, sizeof *out->rows);
     for (size_t i = 0; i < out->row_count; i++) {
         gl_traffic_row *row = &out->rows[i];
         *row = base->traffic.rows[i];
