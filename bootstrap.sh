@@ -31,6 +31,8 @@ git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
 openmpi-bin|command -v mpirun
+libmpich-dev|command -v mpicc.mpich
+mpich|command -v mpiexec.mpich
 sqlite3|command -v sqlite3
 procps|command -v ps
 util-linux|command -v unshare

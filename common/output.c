@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,18 +154,9 @@ static bool check_target(gl_output *out, gl_error *err)
     return check_folder(out, err);
 }
 
-/* A reader that has seen enough ("| head") must not kill the program before it has cleaned up. */
-static void ignore_sigpipe(void)
-{
-    struct sigaction now;
-    if (sigaction(SIGPIPE, NULL, &now) == 0 && now.sa_handler == SIG_DFL)
-        signal(SIGPIPE, SIG_IGN);
-}
-
 bool gl_output_open(const char *path, gl_output **opened, gl_error *err)
 {
     gl_output *out = create();
-    ignore_sigpipe();
     if (path == NULL || strcmp(path, "-") == 0) {
         out->standard = STDOUT_FILENO;
         out->name = copy_text("standard output");

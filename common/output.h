@@ -14,8 +14,7 @@
 typedef struct gl_output gl_output;
 
 /* `path` NULL or "-" = standard output. Finds a path that cannot be written before any work is
- * done. A device or pipe ("/dev/null") is written as it is, without a rename. SIGPIPE is ignored
- * from now on unless it was handled. */
+ * done. A device or pipe ("/dev/null") is written as it is, without a rename. */
 bool gl_output_open(const char *path, gl_output **out, gl_error *err);
 
 /* An output into memory: gl_output_text gives what was written so far. */

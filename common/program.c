@@ -3,6 +3,7 @@
 
 #include "common/text.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -82,9 +83,22 @@ static int run_help(const gl_program *program, const char *verb)
                            : gl_program_unknown(program, verb);
 }
 
+/* A reader that has seen enough ("| head"), or a limit on the size of files, must not kill the
+ * program before it has cleaned up: the write fails, and that is told. */
+static void survive_failed_writes(void)
+{
+    static const int signals[] = {SIGPIPE, SIGXFSZ};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        struct sigaction now;
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            signal(signals[i], SIG_IGN);
+    }
+}
+
 int gl_program_run(const gl_program *program, int argc, char **argv)
 {
     gl_error err;
+    survive_failed_writes();
     if (argc < 2) {
         gl_fail(&err, GL_ERROR_USAGE, "%s", program->wanted);
         return gl_program_fail(program->name, NULL, &err);

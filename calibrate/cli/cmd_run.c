@@ -140,8 +140,9 @@ static bool parse_ranks(const char *text, lists *l, gl_error *err)
     char item[64];
     while (text != NULL && next_item(&text, item, sizeof item)) {
         long long ranks;
-        if (!gl_parse_integer(item, &ranks, err))
-            return false;
+        gl_error reason;
+        if (!gl_parse_integer(item, &ranks, &reason))
+            return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ranks", "%s", reason.message);
         if (ranks < 2 || ranks > 1000000)
             return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ranks",
                               "%lld: a group has 2 to 1000000 ranks", ranks);
@@ -207,13 +208,16 @@ static bool stop_wanted(void)
     return signal_seen != 0;
 }
 
-/* The first signal ends the session after the batch at work; the second ends the process. */
+/* The first signal ends the session after the batch at work; the second ends the process. What is
+ * ignored, as SIGHUP is under nohup, stays so. */
 static void catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction before, action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
 }
 
 /* ---- what is printed ---- */
@@ -305,7 +309,7 @@ static void say_end(const options *o, const gl_session_result *r)
             gl_format_gib(gl_memory_peak(), peak, sizeof peak));
     if (r->short_curves > 0)
         fprintf(stderr, "%d of the curves end below the largest size, for time or memory%s\n",
-                r->short_curves, o->verbose ? ":" : " (-v says which)");
+                r->short_curves, o->verbose ? ":" : " (show says which)");
     if (o->verbose)
         say_lines(r->warnings);
     if (r->wrong_points > 0)

@@ -17,7 +17,8 @@ static const gl_column curve_columns[] = {
     {.name = "collective"},
     {.name = "dtype"},
     {.name = "redop", .audience = GL_FOR_MACHINES},
-    {.name = "ranks"},
+    {.name = "group", .heading = "ranks", .audience = GL_FOR_PEOPLE},
+    {.name = "ranks", .audience = GL_FOR_MACHINES},
     {.name = "nodes"},
     {.name = "ranks_per_node", .audience = GL_FOR_MACHINES},
     {.name = "concurrent_groups", .audience = GL_FOR_MACHINES},
@@ -43,6 +44,15 @@ static const gl_column curve_columns[] = {
 };
 enum { CURVE_COLUMNS = sizeof curve_columns / sizeof *curve_columns };
 
+/* "4", or "2 x 4": two groups of four at once. */
+static gl_cell group_cell(gl_table *table, const gl_placement *placement)
+{
+    if (placement->concurrent_groups == 1)
+        return gl_integer(placement->ranks);
+    return gl_text(
+        gl_arena_printf(table->arena, "%d x %d", placement->concurrent_groups, placement->ranks));
+}
+
 void gl_curve_table_add(gl_table *table, const gl_curve *curve)
 {
     gl_curve_stats stats = gl_curve_stats_of(curve);
@@ -53,6 +63,7 @@ void gl_curve_table_add(gl_table *table, const gl_curve *curve)
     *cell++ = gl_text(gl_collective_name(curve->collective));
     *cell++ = gl_text(gl_dtype_name(curve->dtype));
     *cell++ = known(curve->redop);
+    *cell++ = group_cell(table, &curve->placement);
     *cell++ = gl_integer(curve->placement.ranks);
     *cell++ = gl_integer(curve->placement.nodes);
     *cell++ = gl_integer(curve->placement.ranks_per_node);
@@ -85,7 +96,10 @@ gl_table *gl_curve_record(gl_arena *arena)
     gl_column *columns = GL_ARENA_NEW(arena, gl_column, CURVE_COLUMNS);
     for (int i = 0; i < CURVE_COLUMNS; i++) {
         columns[i] = curve_columns[i];
-        columns[i].audience = GL_FOR_ALL;
+        if (columns[i].audience == GL_FOR_PEOPLE)
+            columns[i].heading = NULL; /* the ranks follow by themselves */
+        else
+            columns[i].audience = GL_FOR_ALL;
     }
     gl_table *table = gl_table_create(arena, "curves", "Curves", columns, CURVE_COLUMNS);
     table->record = true;

@@ -41,21 +41,25 @@ typedef struct gl_backend_vtable {
     void (*texts)(gl_backend *backend, gl_arena *arena, const gl_machine_text **texts,
                   size_t *count);
 
-    /* Largest message that fits in memory for a collective, in nccl-tests' meaning of size. */
-    double (*max_size_bytes)(gl_backend *backend, gl_collective collective,
-                             const gl_placement *placement);
+    /* Largest message that can be sent: for memory, or for how many elements a call takes. */
+    double (*max_size_bytes)(gl_backend *backend, gl_dtype dtype);
 
-    /* Forms the groups and gets buffers for messages up to `max_size_bytes`. One grouping at a
+    /* Forms the groups and reserves buffers for messages up to `max_size_bytes`. One grouping at a
      * time: leave ends it. Not supported (a type, a collective): GL_ERROR_USAGE with the reason.
      * Fails in all processes or in none. */
     bool (*join)(gl_backend *backend, const gl_grouping *grouping, gl_collective collective,
                  gl_dtype dtype, double max_size_bytes, gl_error *err);
     void (*leave)(gl_backend *backend);
 
+    /* Makes memory ready for messages of a size, before it is measured, in all processes: what only
+     * larger messages need must not be paid for earlier. NULL = join did it all. */
+    bool (*prepare)(gl_backend *backend, double size_bytes, gl_error *err);
+
     /*
      * Runs `warmup` + `iterations` calls. times_s[i] is what iteration i took on the slowest rank
-     * of the slowest group; equal in all processes. After a failure here and in verify only abort
-     * and close may follow.
+     * of the slowest group; equal in all processes. What an iteration is, parameters of describe
+     * tell: a call after a barrier (MPI), or the mean of calls back to back (NCCL). After a failure
+     * here, in prepare and in verify only abort and close may follow.
      */
     bool (*measure)(gl_backend *backend, double size_bytes, bool in_place, int warmup,
                     int iterations, double *times_s, gl_error *err);
@@ -65,7 +69,8 @@ typedef struct gl_backend_vtable {
                    gl_error *err);
 
     /* What carried the last grouping's messages: transport, NICs, algorithm and protocol at a size,
-     * as far as known (fields as in gl_curve; texts in the arena). */
+     * as far as known (fields as in gl_curve; texts in the arena). On the leader alone, so it waits
+     * for nobody; about the size that was verified last, for that call is listened to. */
     void (*observe)(gl_backend *backend, double size_bytes, gl_arena *arena, gl_curve *curve);
 
     /* The leader's value, in all processes. */

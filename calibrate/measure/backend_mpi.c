@@ -57,7 +57,10 @@ typedef struct mpi_backend {
     gl_collective collective;
     const element *element;
     unsigned char *send, *receive; /* kept from one grouping to the next */
-    size_t capacity;
+    size_t capacity, ready_bytes;  /* of each: reserved, and touched */
+    size_t sent_count;             /* elements of the pattern that stand in `send` … */
+    int sent_rank;                 /* … of this rank of a group … */
+    const element *sent_element;   /* … and type */
 } mpi_backend;
 
 static bool check(const mpi_backend *b, int rc, const char *call, gl_error *err)
@@ -111,7 +114,7 @@ static void describe(gl_backend *backend, gl_arena *arena, gl_run *run)
     MPI_Get_processor_name(host, &length);
     run->backend = "mpi";
     run->host = gl_arena_strdup(arena, host);
-    run->parameters = gl_arena_strdup(arena, library);
+    run->parameters = gl_arena_printf(arena, "%s, each call after a barrier", library);
 }
 
 /* Numbers the nodes by their lowest ranks. */
@@ -142,14 +145,11 @@ static bool find_nodes(mpi_backend *b, gl_error *err)
 }
 
 /* Two buffers, and what the library may allocate for itself (alltoall in place takes a copy).
- * Counts are int in MPI-3.1: four bytes each are assumed here, join looks at the type. */
-static double max_size_bytes(gl_backend *backend, gl_collective collective,
-                             const gl_placement *placement)
+ * Counts are int in MPI-3.1. */
+static double max_size_bytes(gl_backend *backend, gl_dtype dtype)
 {
     const mpi_backend *b = (const mpi_backend *)backend;
-    (void)collective;
-    (void)placement;
-    double by_memory = b->memory_bytes / 3, by_count = 4.0 * INT_MAX;
+    double by_memory = b->memory_bytes / 3, by_count = gl_dtype_bytes(dtype) * INT_MAX;
     return by_memory < by_count ? by_memory : by_count;
 }
 
@@ -167,10 +167,7 @@ static void leave(gl_backend *backend)
 static unsigned char *new_buffer(size_t bytes)
 {
     void *buffer = NULL;
-    if (posix_memalign(&buffer, ALIGNMENT, bytes) != 0)
-        return NULL;
-    memset(buffer, 0, bytes); /* touched: the first call must not pay for page faults */
-    return buffer;
+    return posix_memalign(&buffer, ALIGNMENT, bytes) == 0 ? buffer : NULL;
 }
 
 /* All processes have room, or none goes on. */
@@ -184,6 +181,7 @@ static bool get_buffers(mpi_backend *b, size_t bytes, gl_error *err)
         b->receive = new_buffer(bytes);
         ok = b->send != NULL && b->receive != NULL;
         b->capacity = ok ? bytes : 0;
+        b->ready_bytes = b->sent_count = 0;
     }
     if (!TRY(b, MPI_Allreduce, err, MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD))
         return false;
@@ -191,6 +189,19 @@ static bool get_buffers(mpi_backend *b, size_t bytes, gl_error *err)
                          "not enough memory for two buffers of %zu bytes in each process: try a "
                          "smaller --max",
                          bytes);
+}
+
+/* Pages are touched, so that no call pays for their faults: a second for each GiB, or several. */
+static bool prepare(gl_backend *backend, double size_bytes, gl_error *err)
+{
+    mpi_backend *b = (mpi_backend *)backend;
+    size_t from = b->ready_bytes, bytes = (size_t)size_bytes;
+    if (bytes <= from)
+        return true;
+    memset(b->send + from, 0, bytes - from);
+    memset(b->receive + from, 0, bytes - from);
+    b->ready_bytes = bytes;
+    return TRY(b, MPI_Barrier, err, MPI_COMM_WORLD);
 }
 
 static const element *find_element(const mpi_backend *b, gl_dtype dtype)
@@ -229,10 +240,6 @@ static bool join(gl_backend *backend, const gl_grouping *grouping, gl_collective
                        gl_dtype_name(dtype));
     if (collective > GL_BROADCAST)
         return gl_fail(err, GL_ERROR_USAGE, "%s is not measured", gl_collective_name(collective));
-    if (max_size / (double)b->element->bytes > INT_MAX)
-        return gl_fail(err, GL_ERROR_USAGE,
-                       "MPI counts up to %d elements: with %s, --max can be at most %.0f bytes",
-                       INT_MAX, gl_dtype_name(dtype), INT_MAX * (double)b->element->bytes);
     return get_buffers(b, (size_t)max_size, err) && split(b, grouping, err);
 }
 
@@ -351,17 +358,36 @@ static values sum_of(const mpi_backend *b, size_t first)
     return v;
 }
 
-static void prepare(mpi_backend *b, size_t count, bool in_place)
+/* Nothing else writes to the buffer that is sent from, so what an earlier check left there is
+ * used again. */
+static void fill_send(mpi_backend *b, size_t count)
+{
+    if (b->sent_rank != b->group_rank || b->sent_element != b->element)
+        b->sent_count = 0;
+    b->sent_rank = b->group_rank;
+    b->sent_element = b->element;
+    if (count <= b->sent_count)
+        return;
+    fill(b, b->send + b->sent_count * b->element->bytes, count - b->sent_count,
+         sent_by(b->group_rank, b->sent_count));
+    b->sent_count = count;
+}
+
+/* Where nothing arrives, no right element may stand: a call that does nothing is found out. */
+static void set_data(mpi_backend *b, size_t count, bool in_place)
 {
     size_t part = count / (size_t)b->group_ranks, bytes = b->element->bytes;
     bool gathers = b->collective == GL_ALL_GATHER;
-    memset(b->receive, 0x55, count * bytes); /* a call that does nothing is found out */
+    bool gives = b->collective != GL_BROADCAST || b->group_rank == 0;
+    if (in_place && gives && !gathers) {
+        fill(b, b->receive, count, sent_by(b->group_rank, 0));
+        return;
+    }
+    memset(b->receive, 0x55, count * bytes);
     if (!in_place)
-        fill(b, b->send, count, sent_by(b->group_rank, 0));
+        fill_send(b, count);
     else if (gathers)
         fill(b, b->receive + (size_t)b->group_rank * part * bytes, part, sent_by(b->group_rank, 0));
-    else if (b->collective != GL_BROADCAST || b->group_rank == 0)
-        fill(b, b->receive, count, sent_by(b->group_rank, 0));
 }
 
 static double wrong_parts(mpi_backend *b, size_t part, size_t first)
@@ -402,7 +428,7 @@ static bool verify(gl_backend *backend, double size_bytes, bool in_place, double
     double mine = 0;
     if (b->group != MPI_COMM_NULL) {
         int count = count_of(b, size_bytes);
-        prepare(b, (size_t)count, in_place);
+        set_data(b, (size_t)count, in_place);
         if (!check(b, call(b, count, in_place), gl_collective_name(b->collective), err))
             return false;
         mine = wrong_elements(b, (size_t)count, in_place);
@@ -454,6 +480,7 @@ static const gl_backend_vtable vtable = {.name = "mpi",
                                          .max_size_bytes = max_size_bytes,
                                          .join = join,
                                          .leave = leave,
+                                         .prepare = prepare,
                                          .measure = measure,
                                          .verify = verify,
                                          .observe = observe,

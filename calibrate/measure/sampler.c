@@ -10,14 +10,13 @@
 #define CLOSEST       1.15 /* no interval is split below twice this ratio in logarithms */
 #define ALIGNED_UNITS 16.0 /* from 32 times this many units on, sizes are multiples of them */
 
-enum { COARSE = 4 }; /* octaves between the sizes that come first */
-
 void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, double unit_bytes,
-                      double precision, gl_arena *arena)
+                      double block_bytes, double precision, gl_arena *arena)
 {
     *sampler = (gl_sampler){.min_bytes = min_bytes,
                             .max_bytes = max_bytes,
                             .unit_bytes = unit_bytes,
+                            .block_bytes = block_bytes,
                             .precision = precision,
                             .arena = arena};
 }
@@ -26,9 +25,9 @@ void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, d
  * would not be. */
 static double round_size(const gl_sampler *s, double size)
 {
-    double unit = s->unit_bytes;
-    if (size >= 32 * ALIGNED_UNITS * unit)
-        unit *= ALIGNED_UNITS;
+    double unit = size >= s->block_bytes ? s->block_bytes : s->unit_bytes;
+    if (size >= 32 * ALIGNED_UNITS * s->unit_bytes)
+        unit = ALIGNED_UNITS * s->unit_bytes;
     double rounded = unit * floor(size / unit + 0.5);
     if (rounded > s->max_bytes)
         rounded -= unit;
@@ -78,32 +77,28 @@ static bool octave(const gl_sampler *s, int index, double *size)
     return index == 0 || *size > round_size(s, before);
 }
 
-/* The first of every `stride` octaves, and the largest size, that is still to be measured. */
-static bool missing(const gl_sampler *s, int stride, double affordable, double *size_bytes)
+/* How many of every `stride`-th octave, and the largest size, are still to be measured; *next is
+ * the first of them. */
+static int missing(const gl_sampler *s, int stride, double affordable, double *next)
 {
     double size, beyond;
-    for (int i = 0; octave(s, i, &size) && size <= affordable; i++) {
-        if ((i % stride == 0 || !octave(s, i + 1, &beyond)) && !known(s, size)) {
-            *size_bytes = size;
-            return true;
-        }
-    }
-    return false;
+    int count = 0;
+    for (int i = 0; octave(s, i, &size) && size <= affordable; i++)
+        if ((i % stride == 0 || !octave(s, i + 1, &beyond)) && !known(s, size) && count++ == 0)
+            *next = size;
+    return count;
 }
 
-bool gl_sampler_next_octave(const gl_sampler *s, double affordable_bytes, double *size_bytes)
+bool gl_sampler_next_octave(const gl_sampler *s, double affordable_bytes, int stride,
+                            double *size_bytes)
 {
-    return missing(s, COARSE, affordable_bytes, size_bytes) ||
-           missing(s, 1, affordable_bytes, size_bytes);
+    return missing(s, stride, affordable_bytes, size_bytes) > 0;
 }
 
-int gl_sampler_octaves_left(const gl_sampler *s, double affordable_bytes)
+int gl_sampler_octaves_left(const gl_sampler *s, double affordable_bytes, int stride)
 {
-    double size;
-    int left = 0;
-    for (int i = 0; octave(s, i, &size) && size <= affordable_bytes; i++)
-        left += !known(s, size);
-    return left;
+    double next;
+    return missing(s, stride, affordable_bytes, &next);
 }
 
 double gl_sampler_largest(const gl_sampler *s)

@@ -25,26 +25,27 @@ typedef struct gl_sampler_point {
  * That finds where algorithms and protocols change.
  */
 typedef struct gl_sampler {
-    double min_bytes, max_bytes, unit_bytes, precision;
+    double min_bytes, max_bytes, unit_bytes, block_bytes, precision;
     gl_sampler_point *points; /* by ascending size */
     size_t count, capacity;
     gl_arena *arena;
 } gl_sampler;
 
-/* `unit_bytes`: messages are whole multiples of it (an element for each rank). Sizes are 1 or more
- * units. */
+/* `unit_bytes`: messages are whole multiples of it (an element for each rank), and from
+ * `block_bytes` on of that, a multiple of the unit. Sizes are 1 or more units. */
 void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, double unit_bytes,
-                      double precision, gl_arena *arena);
+                      double block_bytes, double precision, gl_arena *arena);
 
 /* Takes what was measured, now or in an earlier session. A size that is known is replaced. */
 void gl_sampler_add(gl_sampler *sampler, double size_bytes, double time_s, double half_width);
 
-/* The next octave up to `affordable_bytes` that was not measured; false when there is none. Every
- * fourth comes first: a session that is cut off, or too short, has covered the whole range. */
-bool gl_sampler_next_octave(const gl_sampler *sampler, double affordable_bytes, double *size_bytes);
+/* Of every `stride`-th octave up to `affordable_bytes` and the largest size, the smallest that was
+ * not measured; false when there is none. */
+bool gl_sampler_next_octave(const gl_sampler *sampler, double affordable_bytes, int stride,
+                            double *size_bytes);
 
-/* Octaves up to `affordable_bytes` that are still to be measured, this one included. */
-int gl_sampler_octaves_left(const gl_sampler *sampler, double affordable_bytes);
+/* Of them, those that are still to be measured, this one included. */
+int gl_sampler_octaves_left(const gl_sampler *sampler, double affordable_bytes, int stride);
 
 /* The next size between two; false when the curve is as precise as was asked. */
 bool gl_sampler_next_between(const gl_sampler *sampler, double affordable_bytes,

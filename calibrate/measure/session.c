@@ -14,15 +14,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { COARSE = 4 }; /* octaves between the sizes that come first */
+
 #define OCTAVE_SHARE  0.75 /* of a curve's time, as long as octaves are missing */
 #define BETWEEN_SHARE 0.25 /* of what is left, for each size in between */
 #define RATES_SHARE   0.4  /* of the budget, when compute rates or overlap are measured too */
 #define MEASURING_SHARE                                                                            \
     6.0 /* a point measures at least this many times what storing it takes …                     \
          */
-#define LEAST_MAX_S      1.0  /* … but not longer than this */
-#define SHORTEST_S       1e-9 /* no clock here tells shorter times */
-#define CALLS_OF_A_POINT 5.0  /* warm-up, three iterations, one to check */
+#define LEAST_MAX_S      1.0       /* … but not longer than this */
+#define PREPARE_SHARE    0.25      /* of the budget, to make memory ready */
+#define PREPARE_BYTES    4194304.0 /* at least: less does not tell what more will take */
+#define PART_BYTES       16.0      /* of which the parts of long messages are multiples */
+#define SHORTEST_S       1e-9      /* no clock here tells shorter times */
+#define CALLS_OF_A_POINT 5.0       /* warm-up, three iterations, one to check */
+
+/* What points cost beside their calls: checking, which grows with size, storing, agreeing. */
+typedef struct around {
+    double points, bytes, time_s; /* so far, sums */
+    double least_check_s;
+    double largest_bytes;    /* that was checked, latest: */
+    double check_s_per_byte; /* what its check took longer than the least */
+} around;
 
 typedef struct session {
     gl_backend *backend;
@@ -35,10 +48,13 @@ typedef struct session {
     gl_grouping *groupings;
     size_t grouping_count;
     double *times_s;
-    double start_s, end_s; /* of the collectives */
-    double point_wall_s;   /* spent on points in all, with what is around the measuring */
-    double extra_s;        /* see visit: the latest, for the first point of the next curve */
-    int visits_left;       /* curves still to come, this one included */
+    double start_s, end_s;     /* of the collectives */
+    around around;             /* what points cost beside their calls */
+    double ready_bytes;        /* memory is ready for messages up to this */
+    double prepare_s;          /* spent on that */
+    double prepare_s_per_byte; /* by the last time; 0 = not known */
+    double extra_s;            /* see visit: the latest, for the first point of the next curve */
+    int visits_left;           /* curves still to come, this one included */
     int visits;
 } session;
 
@@ -47,6 +63,7 @@ typedef struct visit {
     const gl_grouping *grouping;
     gl_curve curve;
     gl_sampler sampler;
+    double largest; /* size that was joined for */
     double end_s;   /* of its share */
     double extra_s; /* what a call costs beyond its time: barriers, other programs */
     double last_busbw;
@@ -203,18 +220,33 @@ static bool store_point(session *s, visit *v, const gl_pacer *pacer, double size
     return true;
 }
 
-/* What a point costs beside its calls: checking, storing, agreeing. */
-static double around_s(const session *s)
+static void note_around(around *a, double size_bytes, double time_s, double check_s)
 {
-    if (s->result->new_points == 0)
+    if (a->points == 0 || check_s < a->least_check_s)
+        a->least_check_s = check_s;
+    if (size_bytes >= a->largest_bytes) {
+        a->largest_bytes = size_bytes;
+        a->check_s_per_byte = (check_s - a->least_check_s) / size_bytes;
+    }
+    a->points++;
+    a->bytes += size_bytes;
+    a->time_s += time_s;
+}
+
+/* What is expected beside the calls of a point of this size. */
+static double around_s(const session *s, double size_bytes)
+{
+    const around *a = &s->around;
+    if (a->points == 0)
         return 0;
-    return fmax(s->point_wall_s - s->result->measuring_s, 0) / s->result->new_points;
+    double fixed_s = fmax(a->time_s - a->check_s_per_byte * a->bytes, 0) / a->points;
+    return fixed_s + a->check_s_per_byte * size_bytes;
 }
 
 /* A point takes long enough that what is around it does not make up most of the run. */
-static double least_s(const session *s)
+static double least_s(const session *s, double size)
 {
-    return fmin(MEASURING_SHARE * around_s(s), LEAST_MAX_S);
+    return fmin(MEASURING_SHARE * around_s(s, size), LEAST_MAX_S);
 }
 
 /* What a call of the size will cost, as far as known. */
@@ -226,27 +258,91 @@ static double expect_call(const session *s, const visit *v, double size)
     return s->extra_s > 0 ? s->extra_s : (double)NAN;
 }
 
+/* All curves need the memory, so none pays for it with its own share. */
+static bool prepare(session *s, visit *v, double size)
+{
+    double bytes = fmin(fmax(size, PREPARE_BYTES), v->largest), start = now(s);
+    if (s->backend->vtable->prepare == NULL)
+        return true;
+    if (!s->backend->vtable->prepare(s->backend, bytes, s->err))
+        return backend_failed(s);
+    if (bytes <= s->ready_bytes)
+        return true;
+    double took_s = now(s) - start;
+    s->prepare_s_per_byte = took_s / (bytes - s->ready_bytes);
+    s->prepare_s += took_s;
+    s->ready_bytes = bytes;
+    v->end_s = fmin(v->end_s + took_s, s->end_s);
+    return true;
+}
+
+/* The largest size that memory can be made ready for in time. */
+static double preparable(const session *s)
+{
+    double left_s = PREPARE_SHARE * s->options->budget_s - s->prepare_s;
+    if (!(s->prepare_s_per_byte > 0))
+        return INFINITY;
+    return s->ready_bytes + fmax(left_s, 0) / s->prepare_s_per_byte;
+}
+
 static bool measure_point(session *s, visit *v, double size, double share_s)
 {
     gl_pacer pacer;
     bool abandoned;
-    double wrong, start = now(s);
-    gl_pacer_begin(&pacer, s->times_s, s->options->precision, share_s, least_s(s),
+    double wrong;
+    if (!prepare(s, v, size))
+        return false;
+    double start = now(s);
+    gl_pacer_begin(&pacer, s->times_s, s->options->precision, share_s, least_s(s, size),
                    expect_call(s, v, size));
     if (!measure_batches(s, v, size, &pacer, &abandoned))
         return false;
     if (abandoned)
         return true;
+    double checking = now(s);
     if (!s->backend->vtable->verify(s->backend, size, v->curve.in_place, &wrong, s->err))
         return backend_failed(s);
+    double check_s = now(s) - checking;
     v->extra_s = s->extra_s = fmax(pacer.call_s - pacer.median_s, 0);
     bool stored = !leads(s) || store_point(s, v, &pacer, size, wrong);
-    s->point_wall_s += now(s) - start;
+    note_around(&s->around, size, fmax(now(s) - start - pacer.spent_s, 0), check_s);
     v->failed = !stored;
     return true;
 }
 
 /* ---- one curve ---- */
+
+/* The largest size of which a point that gets `share_s` is worth what is around it. */
+static double worthwhile(const session *s, double share_s)
+{
+    double spare_s = share_s / (MEASURING_SHARE + 1) - around_s(s, 0);
+    return spare_s < 0                      ? 0
+           : s->around.check_s_per_byte > 0 ? spare_s / s->around.check_s_per_byte
+                                            : (double)INFINITY;
+}
+
+/* Every fourth octave comes first: a session that is cut off, or too short, has covered the whole
+ * range. Then come the others as far as they are worthwhile, or every second when time is too short
+ * for all. */
+static bool next_octave(const session *s, const visit *v, double affordable, double left_s,
+                        double *size, double *share_s)
+{
+    const gl_sampler *sampler = &v->sampler;
+    double limit = 0;
+    int stride = 1, octaves = 0;
+    for (; stride <= COARSE; stride *= 2) {
+        octaves = gl_sampler_octaves_left(sampler, affordable, stride);
+        limit = fmin(affordable, worthwhile(s, OCTAVE_SHARE * left_s / octaves));
+        if (octaves == 0 || limit > 0)
+            break;
+    }
+    octaves = gl_sampler_octaves_left(sampler, limit, stride) +
+              gl_sampler_octaves_left(sampler, affordable, COARSE) -
+              gl_sampler_octaves_left(sampler, limit, COARSE);
+    *share_s = OCTAVE_SHARE * left_s / octaves;
+    return gl_sampler_next_octave(sampler, affordable, COARSE, size) ||
+           gl_sampler_next_octave(sampler, limit, stride, size);
+}
 
 /* The leader's choice: 0 = this curve is done. */
 static double choose_size(const session *s, const visit *v, double *share_s)
@@ -255,18 +351,18 @@ static double choose_size(const session *s, const visit *v, double *share_s)
     *share_s = 0;
     if (stopped(s) || left_s <= 0)
         return 0;
-    double affordable =
-        gl_sampler_affordable(&v->sampler, (left_s - around_s(s)) / CALLS_OF_A_POINT - v->extra_s);
-    if (gl_sampler_next_octave(&v->sampler, affordable, &size)) {
-        int octaves = gl_sampler_octaves_left(&v->sampler, affordable);
-        *share_s = fmax(OCTAVE_SHARE * left_s / octaves - around_s(s), around_s(s));
+    double affordable = gl_sampler_affordable(
+        &v->sampler, (left_s - around_s(s, 0)) / CALLS_OF_A_POINT - v->extra_s);
+    affordable = fmin(affordable, preparable(s));
+    if (next_octave(s, v, affordable, left_s, &size, share_s)) {
+        *share_s = fmax(*share_s - around_s(s, size), around_s(s, size));
         return size;
     }
     /* Shares that get ever smaller would end in points that cost more to store than to measure. */
-    if (left_s < least_s(s) + around_s(s) ||
-        !gl_sampler_next_between(&v->sampler, affordable, &size))
+    if (!gl_sampler_next_between(&v->sampler, affordable, &size) ||
+        left_s < least_s(s, size) + around_s(s, size))
         return 0;
-    *share_s = fmax(BETWEEN_SHARE * left_s, least_s(s));
+    *share_s = fmax(BETWEEN_SHARE * left_s, least_s(s, size));
     return size;
 }
 
@@ -304,12 +400,16 @@ static const char *redop_of(gl_collective collective)
     return collective == GL_ALL_REDUCE || collective == GL_REDUCE_SCATTER ? "sum" : "";
 }
 
-/* Messages are whole numbers of elements, and of elements for each rank where ranks have parts. */
-static double unit_of(const session *s, gl_collective collective, int ranks)
+/* Messages are whole numbers of elements, and of elements for each rank where ranks have parts.
+ * Parts of 16 bytes and more are multiples of that, as those of nccl-tests are. */
+static void begin_sampler(session *s, visit *v, double max_bytes)
 {
-    bool parts =
-        collective == GL_ALL_GATHER || collective == GL_REDUCE_SCATTER || collective == GL_ALLTOALL;
-    return gl_dtype_bytes(s->dtype) * (parts ? ranks : 1);
+    gl_collective c = v->curve.collective;
+    bool parts = c == GL_ALL_GATHER || c == GL_REDUCE_SCATTER || c == GL_ALLTOALL;
+    int ranks = parts ? v->curve.placement.ranks : 1;
+    double unit = gl_dtype_bytes(s->dtype) * ranks, block = parts ? PART_BYTES * ranks : unit;
+    gl_sampler_begin(&v->sampler, s->options->min_bytes, max_bytes, unit, block,
+                     s->options->precision, s->arena);
 }
 
 static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_collective collective,
@@ -324,9 +424,7 @@ static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_co
                           .protocol = "",
                           .in_place = in_place,
                           .root = collective == GL_BROADCAST ? 0 : -1};
-    gl_sampler_begin(&v->sampler, s->options->min_bytes, max_bytes,
-                     unit_of(s, collective, grouping->placement.ranks), s->options->precision,
-                     s->arena);
+    begin_sampler(s, v, max_bytes);
     if (!leads(s))
         return;
     gl_recorder_find(&s->recorder, &v->curve);
@@ -382,7 +480,7 @@ static bool nothing_to_do(const session *s, const visit *visits, int count)
 {
     double size;
     for (int i = 0; i < count; i++)
-        if (gl_sampler_next_octave(&visits[i].sampler, INFINITY, &size) ||
+        if (gl_sampler_next_octave(&visits[i].sampler, INFINITY, 1, &size) ||
             gl_sampler_next_between(&visits[i].sampler, INFINITY, &size))
             return stopped(s);
     return true;
@@ -403,7 +501,7 @@ static bool measure_collective(session *s, const gl_grouping *grouping, gl_colle
     const gl_backend_vtable *backend = s->backend->vtable;
     visit visits[2];
     int count = variants_of(collective);
-    double memory = backend->max_size_bytes(s->backend, collective, &grouping->placement);
+    double memory = backend->max_size_bytes(s->backend, s->dtype);
     double max_bytes = agree(s, fmin(s->options->max_bytes, memory));
     for (int i = 0; i < count; i++)
         begin_visit(s, &visits[i], grouping, collective, i == 1, max_bytes);
@@ -413,6 +511,8 @@ static bool measure_collective(session *s, const gl_grouping *grouping, gl_colle
         return true;
     }
     double largest = fmax(gl_sampler_largest(&visits[0].sampler), visits[0].sampler.unit_bytes);
+    for (int i = 0; i < count; i++)
+        visits[i].largest = largest;
     if (!backend->join(s->backend, grouping, collective, s->dtype, largest, s->err))
         return false;
     bool ok = measure_joined(s, visits, count);
@@ -544,8 +644,7 @@ static const char *parameters_of(const session *s, const char *library)
     for (int i = 0; i < o->rank_count; i++)
         text =
             gl_arena_printf(s->arena, "%s%s%d", text, i == 0 ? ", groups of " : " ", o->ranks[i]);
-    return gl_arena_printf(s->arena,
-                           "%s%s%s%s, time of the slowest rank, each call after a barrier", text,
+    return gl_arena_printf(s->arena, "%s%s%s%s, time of the slowest rank", text,
                            o->concurrent ? ", concurrent" : "", o->compute ? ", compute" : "",
                            o->overlap ? ", overlap" : "");
 }
@@ -598,12 +697,22 @@ static void collect_warnings(session *s)
         warn(s, *w);
 }
 
+/* A run without a point is no answer; it stays open for a longer budget. */
+static bool has_something(const session *s)
+{
+    const gl_session_options *o = s->options;
+    return s->result->points > 0 || s->result->stopped || o->compute || o->overlap ||
+           gl_fail_at(s->err, GL_ERROR_USAGE, NULL, "--budget",
+                      "%g s were too short for a single point", o->budget_s);
+}
+
 /* Marks the run. After a failure that is tried without complaint: the first error is the one to
  * tell. */
 static bool finish(session *s, bool ok)
 {
     s->result->stopped = stopped(s);
     collect_warnings(s);
+    ok = ok && has_something(s);
     if (!ok) {
         gl_recorder_finish(&s->recorder, GL_RUN_INTERRUPTED, s->result->warnings, NULL);
         return false;
@@ -644,6 +753,8 @@ bool gl_session_run(gl_backend *backend, const gl_session_options *options, gl_a
     bool ok = measure_all(&s);
     if (leads(&s))
         ok = finish(&s, ok);
+    if (!result->backend_failed)
+        ok = all_well(&s, ok) && ok;
     gl_recorder_close(&s.recorder);
     result->wall_s = now(&s) - start;
     return ok;

@@ -41,6 +41,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
     const gl_mark mark = {.file = path};
     *got = 0;
     *file_bytes = 0;
+    if (path[0] == '\0')
+        return gl_fail(err, GL_ERROR_INPUT, "the name of the calibration database is empty");
     if (stat(path, &info) != 0) {
         if (errno == ENOENT && may_create)
             return true;
@@ -130,6 +132,7 @@ static gl_status status_of(int rc)
 bool gl_store__fail(gl_store *store, int rc, const char *doing, gl_error *err)
 {
     const gl_mark mark = {.file = store->path};
+    int system = errno;
     const char *reason = store->db != NULL ? sqlite3_errmsg(store->db) : sqlite3_errstr(rc);
     switch (rc & 0xff) {
     case SQLITE_BUSY:
@@ -145,6 +148,9 @@ bool gl_store__fail(gl_store *store, int rc, const char *doing, gl_error *err)
                           "%s takes more steps than any real calibration: the database is corrupt "
                           "or too large",
                           doing);
+    case SQLITE_IOERR: /* a quota, a limit on file sizes, a network disk: errno says which */
+        return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL, "%s: %s", doing,
+                          system != 0 ? strerror(system) : reason);
     case SQLITE_FULL:
         return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL, "%s: the disk is full", doing);
     case SQLITE_READONLY:
@@ -162,6 +168,7 @@ bool gl_store__fail(gl_store *store, int rc, const char *doing, gl_error *err)
 bool gl_store__prepare(gl_store *store, const char *sql, sqlite3_stmt **statement, gl_error *err)
 {
     store->steps_left = CALLS_MAX;
+    errno = 0;
     int rc = sqlite3_prepare_v2(store->db, sql, -1, statement, NULL);
     return rc == SQLITE_OK || gl_store__fail(store, rc, "reading the schema", err);
 }
@@ -169,6 +176,7 @@ bool gl_store__prepare(gl_store *store, const char *sql, sqlite3_stmt **statemen
 bool gl_store__run(gl_store *store, const char *sql, const char *doing, gl_error *err)
 {
     store->steps_left = CALLS_MAX;
+    errno = 0;
     int rc = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
     return rc == SQLITE_OK || gl_store__fail(store, rc, doing, err);
 }

@@ -3,6 +3,7 @@
  */
 #include "common/store/internal.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -206,6 +207,7 @@ bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sam
         return gl_fail(err, GL_ERROR_INTERNAL, "sample size %g bytes is out of range",
                        sample->size_bytes);
     store->steps_left = 1000;
+    errno = 0;
     sqlite3_bind_int64(statement, 1, curve_id);
     sqlite3_bind_int64(statement, 2, (sqlite3_int64)sample->size_bytes);
     sqlite3_bind_int(statement, 3, sample->iterations);

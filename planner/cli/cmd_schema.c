@@ -3,6 +3,7 @@
 #include "planner/cli/messages.h"
 #include "planner/cli/output_options.h"
 #include "planner/input/fields.h"
+#include "planner/input/runs_file.h"
 #include "planner/report/plan_schema.h"
 
 #include <string.h>
@@ -18,14 +19,18 @@ static const gl_option options_table[] = {
 
 static const struct {
     const char *name;
-    const gl_field *fields; /* NULL: columns of the plan's tables */
-} schemas[] = {{"model", gl_model_fields}, {"cluster", gl_cluster_fields},
-               {"gpu", gl_gpu_fields},     {"overlap", gl_overlap_fields},
-               {"link", gl_link_fields},   {"csv", NULL}};
+    const gl_field *fields; /* NULL: columns of tables */
+} schemas[] = {{"model", gl_model_fields},
+               {"cluster", gl_cluster_fields},
+               {"gpu", gl_gpu_fields},
+               {"overlap", gl_overlap_fields},
+               {"link", gl_link_fields},
+               {"csv", NULL},
+               {"runs", NULL}};
 enum { SCHEMA_COUNT = sizeof schemas / sizeof schemas[0] };
 
-static const char *const schema_names[] = {"model",   "cluster", "gpu", "link",
-                                           "overlap", "csv",     NULL};
+static const char *const schema_names[] = {"model",   "cluster", "gpu",  "link",
+                                           "overlap", "csv",     "runs", NULL};
 
 static bool is_asked(const gl_texts *names, const char *name)
 {
@@ -43,12 +48,20 @@ static bool check_names(const gl_texts *names, gl_error *err)
         while (k < SCHEMA_COUNT && strcmp(schemas[k].name, names->items[i]) != 0)
             k++;
         if (k == SCHEMA_COUNT)
-            return gl_fail(
-                err, GL_ERROR_USAGE,
-                "there is no schema '%s': there are model, cluster, gpu, link, overlap and csv",
-                names->items[i]);
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "there is no schema '%s': there are model, cluster, gpu, link, overlap, "
+                           "runs and csv",
+                           names->items[i]);
     }
     return true;
+}
+
+static gl_table *build_one(size_t index, gl_arena *arena)
+{
+    const char *name = schemas[index].name;
+    if (schemas[index].fields != NULL)
+        return gl_fields_schema(schemas[index].fields, name, arena);
+    return strcmp(name, "runs") == 0 ? gl_known_runs_schema(arena) : gl_plan_schema(arena);
 }
 
 static void build(const gl_texts *names, gl_arena *arena, gl_scenario *scenario)
@@ -57,10 +70,7 @@ static void build(const gl_texts *names, gl_arena *arena, gl_scenario *scenario)
         (gl_scenario){.name = "schema", .tables = GL_ARENA_NEW(arena, gl_table *, SCHEMA_COUNT)};
     for (size_t i = 0; i < SCHEMA_COUNT; i++)
         if (is_asked(names, schemas[i].name))
-            scenario->tables[scenario->table_count++] =
-                schemas[i].fields != NULL
-                    ? gl_fields_schema(schemas[i].fields, schemas[i].name, arena)
-                    : gl_plan_schema(arena);
+            scenario->tables[scenario->table_count++] = build_one(i, arena);
 }
 
 static int run_in(gl_arena *arena, int argc, char **argv)
@@ -93,7 +103,7 @@ static int run(int argc, char **argv)
 
 const gl_command gl_cmd_schema = {
     .name = "schema",
-    .synopsis = "[model|cluster|gpu|link|overlap|csv ...]",
+    .synopsis = "[model|cluster|gpu|link|overlap|runs|csv ...]",
     .summary = "the fields of the input files and the columns of the answers",
     .examples = "gpulink-plan schema model\n"
                 "gpulink-plan schema csv --format markdown\n",

@@ -12,6 +12,7 @@ extern const gl_command gl_cmd_plan;
 extern const gl_command gl_cmd_explain;
 extern const gl_command gl_cmd_schema;
 extern const gl_command gl_cmd_check;
+extern const gl_command gl_cmd_validate;
 
 /* Prints the help of a command to standard output. Returns the exit status. */
 int gl_cli_help(const gl_command *command);

@@ -233,6 +233,7 @@ bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t s
         .headroom = request->options->headroom,
         .stage = (int)request->options->stage,
         .allow_extrapolation = request->options->allow_extrapolation,
+        .seed = (unsigned long)request->options->seed,
     };
     gl_error err;
     *planned = (gl_planned){.notes = {0}};

@@ -17,6 +17,7 @@ typedef struct gl_planning_options {
     long long stage; /* −1 = the one whose ranks move most */
     bool allow_extrapolation;
     bool strict;
+    long long seed;
 } gl_planning_options;
 
 gl_planning_options gl_planning_defaults(void);
@@ -48,6 +49,13 @@ gl_planning_options gl_planning_defaults(void);
          .offset = offsetof(gl_planning_options, stage),                                           \
          .minimum = 0,                                                                             \
          .maximum = 1e6},                                                                          \
+        {.name = "seed",                                                                           \
+         .type = GL_OPTION_INTEGER,                                                                \
+         .value_name = "N",                                                                        \
+         .help = "Of the random draws for the interval (default 0).",                              \
+         .offset = offsetof(gl_planning_options, seed),                                            \
+         .minimum = 0,                                                                             \
+         .maximum = 4294967295.0},                                                                 \
     {                                                                                              \
         .name = "allow-extrapolation", .type = GL_OPTION_FLAG,                                     \
         .help = "Answer beyond what the evidence carries, marked so.",                             \

@@ -2,6 +2,7 @@
 #include "planner/core/check.h"
 
 #include "planner/core/compute.h"
+#include "planner/core/layout.h"
 #include "planner/core/parameters.h"
 
 #include <math.h>
@@ -356,11 +357,13 @@ static void check_experts(const gl_workload *w, gl_findings *findings)
 static void check_shard(const gl_workload *w, gl_findings *findings)
 {
     const gl_parallel *p = &w->parallel;
+    if (p->zero == 3 && !p->reduce_scatter)
+        gl_findings_add(findings, true, "parallel.reduce_scatter",
+                        "reduce_scatter: false needs zero: 1 or 2, found 3");
     if (p->shard == 0)
         return;
-    if (p->zero != 3)
-        gl_findings_add(findings, true, "parallel.shard", "shard needs zero: 3, found zero: %d",
-                        p->zero);
+    if (p->zero == 0)
+        gl_findings_add(findings, true, "parallel.shard", "shard needs zero: 1, 2 or 3, found 0");
     must_divide(findings, "parallel.shard", "dp x cp", (int64_t)p->dp * p->cp, "shard", p->shard);
 }
 
@@ -441,6 +444,25 @@ static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_
                         tp, node);
 }
 
+/* What is waited for in every layer does not belong on a line of milliseconds. */
+static void check_sites(const gl_workload *w, const gl_cluster *cluster, gl_findings *findings)
+{
+    const struct {
+        gl_group group;
+        const char *path, *what;
+    } kinds[] = {{GL_GROUP_TP, "parallel.tp", "tensor parallel"},
+                 {GL_GROUP_CP, "parallel.cp", "context parallel"},
+                 {GL_GROUP_EP, "parallel.ep", "expert parallel"}};
+    if (cluster->sites.count < 2)
+        return;
+    gl_layout layout = gl_layout_over_sites(&w->parallel, gl_cluster_gpus_per_site(cluster));
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (layout.groups[kinds[i].group].nodes > 1)
+            gl_findings_add(findings, false, kinds[i].path,
+                            "%s groups span sites: every layer waits for the line between them",
+                            kinds[i].what);
+}
+
 /* The largest number of ranks inside a node that was measured. */
 static int measured_inside(const gl_tier *tier)
 {
@@ -516,6 +538,7 @@ void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster, gl
     if (p->tp > 1 && cluster->gpus_per_node > 0)
         check_tp_domain(workload, cluster, findings);
     check_link_domain(ranks, cluster, findings);
+    check_sites(workload, cluster, findings);
     if (cluster->gpu != NULL)
         check_peak(workload, cluster->gpu, findings);
 }

@@ -7,6 +7,7 @@
 #define GL_CORE_COMPUTE_H
 
 #include "planner/core/evidence.h"
+#include "planner/core/gemm.h"
 #include "planner/core/hardware.h"
 #include "planner/core/parameters.h"
 
@@ -16,9 +17,12 @@ typedef struct gl_operator {
     double forward_flop, backward_flop;   /* of one microbatch on one rank */
     double forward_bytes, backward_bytes; /* over device memory */
     double forward_s, backward_s;
-    int kernels;                 /* launched in forward */
-    double count, m, n, k;       /* GEMMs in forward, [m,k]·[k,n] each; 0: no GEMM */
-    double tile_share;           /* of their tiles' time that computes what was asked */
+    int kernels;           /* launched in forward */
+    double count, m, n, k; /* GEMMs in forward, [m,k]·[k,n] each; 0: no GEMM */
+    double shape_share;    /* of the rate of large GEMMs that this shape keeps, forward */
+    double forward_cast_s; /* of forward_s, casts to FP8 */
+    double attention_ramp; /* flash attention: share of the rate at 4k tokens */
+    const gl_figure *backward_efficiency; /* of flash attention; NULL otherwise */
     const gl_figure *efficiency; /* that its time stands and falls with; NULL: no catalogue */
 } gl_operator;
 
@@ -28,15 +32,11 @@ typedef struct gl_compute {
     double forward_s[GL_BLOCK_KIND_COUNT];  /* one block, one microbatch */
     double backward_s[GL_BLOCK_KIND_COUNT]; /* recomputation included */
     double model_flop_per_token; /* 6·N + attention, no recomputation: what MFU counts */
-    double error_frac;           /* one-sigma relative error of all compute */
-    gl_evidence evidence;        /* catalogue, measured (rates in the file), or stated */
-    bool known;                  /* false: nothing to compute from; times are NaN */
+    double error_frac;           /* one-sigma relative error of compute by the efficiencies' */
+    double model_faster_frac, model_slower_frac; /* … and by what the model leaves out */
+    gl_evidence evidence; /* catalogue, measured (rates in the file), or stated */
+    bool known;           /* false: nothing to compute from; times are NaN */
 } gl_compute;
-
-/* Dense peak in a type. A type that the GPU has no units for runs in a wider one of 16 bits: FP8 as
- * BF16, BF16 and FP16 as each other (16-bit peaks are equal where both exist). NaN: none is known.
- */
-double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
 
 /*
  * The cluster's GPU with what its calibration measured in place of the catalogue's figures: the
@@ -45,6 +45,12 @@ double gl_peak_flop_per_s(const gl_gpu *gpu, gl_dtype dtype);
  * launch itself, which is what was measured. The catalogue's own GPU when nothing was.
  */
 const gl_gpu *gl_compute_measured_gpu(const gl_cluster *cluster, gl_arena *arena);
+
+/* What one more kernel adds: as stated, else as the catalogue says. */
+static inline double gl_kernel_launch_s(const gl_workload *workload, const gl_gpu *gpu)
+{
+    return workload->kernels.launch_s > 0 ? workload->kernels.launch_s : gpu->kernel_launch_s.value;
+}
 
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
                       const gl_cluster *cluster, gl_arena *arena, gl_compute *out);

@@ -23,8 +23,11 @@ static const double FLOOR_SIZE_BYTES = 4096;
 static const double BANDWIDTH_SEEN = 2, REACH_RATIO = 1024, REACH_RATIO_IN_FLOOR = 2;
 /* Without a bandwidth each octave beyond may double the time or leave it. */
 static const double UNSEEN_PER_OCTAVE = 0.5;
-/* More points than this are thinned: closer than a 64th of an octave they tell nothing new. */
-enum { DENSE_POINTS = 2048 };
+/* More points than this are thinned: closer than a 64th of an octave they tell nothing new.
+ * Samples on each side of a gap whose errors choose its method. */
+enum { DENSE_POINTS = 2048, METHOD_WINDOW = 2 };
+/* Errors below this are noise, and do not tell methods apart. */
+static const double SMALL_ERROR_FRAC = 0.01;
 static const double THINNED_RATIO = 1.0109; /* 2^(1/64) */
 
 static bool usable(const gl_sample *s)
@@ -38,31 +41,35 @@ static double line_at(double x, double x0, double y0, double x1, double y1)
     return y0 + (x - x0) * (y1 - y0) / (x1 - x0);
 }
 
-/* Steffen's cubic (Astron. Astrophys. 239, 443, 1990) is local: the value between two nodes depends
- * on them and on their outer neighbours only, so a window of four nodes gives the exact value. */
-static double cubic_at(const double *x, const double *y, size_t n, double at)
+/* Steffen's slope at node i (Astron. Astrophys. 239, 443, 1990): monotone, and made of the two gaps
+ * beside the node, so that it can be kept instead of a spline object. */
+static double steffen_slope(const double *x, const double *y, size_t n, size_t i)
 {
-    size_t i = gsl_interp_bsearch(x, at, 0, n - 1);
-    size_t first = i > 0 ? i - 1 : 0;
-    size_t last = i + 2 < n ? i + 2 : n - 1;
-    size_t count = last - first + 1;
-    if (count < gsl_interp_type_min_size(gsl_interp_steffen))
-        return line_at(at, x[i], y[i], x[i + 1], y[i + 1]);
-    gsl_interp *interp = gsl_interp_alloc(gsl_interp_steffen, count);
-    double value = NAN;
-    if (interp != NULL && gsl_interp_init(interp, x + first, y + first, count) == GSL_SUCCESS)
-        value = gsl_interp_eval(interp, x + first, y + first, at, NULL);
-    gsl_interp_free(interp);
-    return value;
+    if (i == 0 || i + 1 == n) {
+        size_t j = i == 0 ? 0 : i - 1;
+        return (y[j + 1] - y[j]) / (x[j + 1] - x[j]);
+    }
+    double before = x[i] - x[i - 1], after = x[i + 1] - x[i];
+    double s0 = (y[i] - y[i - 1]) / before, s1 = (y[i + 1] - y[i]) / after;
+    double parabola = (s0 * after + s1 * before) / (before + after);
+    double least = fmin(fmin(fabs(s0), fabs(s1)), fabs(parabola) / 2);
+    return (copysign(1, s0) + copysign(1, s1)) * least;
 }
 
-/* Time at a size within the samples, by one method. */
-static double inside(const gl_curve_fit *fit, gl_interpolation method, double size)
+/* The cubic through two nodes with given slopes. */
+static double cubic_at(const double *x, const double *y, const double slope[2], double at)
 {
-    size_t n = fit->quality.points;
+    double h = x[1] - x[0], u = at - x[0], s = (y[1] - y[0]) / h;
+    double a = (slope[0] + slope[1] - 2 * s) / (h * h);
+    double b = (3 * s - 2 * slope[0] - slope[1]) / h;
+    return ((a * u + b) * u + slope[0]) * u + y[0];
+}
+
+/* Time between samples i and i+1 by one method. */
+static double inside(const gl_curve_fit *fit, gl_interpolation method, size_t i, double size)
+{
     if (method == GL_INTERPOLATION_MONOTONE)
-        return exp(cubic_at(fit->log_size, fit->log_time, n, log(size)));
-    size_t i = gsl_interp_bsearch(fit->size_bytes, size, 0, n - 1);
+        return exp(cubic_at(fit->log_size + i, fit->log_time + i, fit->log_slope + i, log(size)));
     return line_at(size, fit->size_bytes[i], fit->time_s[i], fit->size_bytes[i + 1],
                    fit->time_s[i + 1]);
 }
@@ -74,7 +81,7 @@ static double leave_one_out(const gl_curve_fit *fit, gl_interpolation method, si
     if (method == GL_INTERPOLATION_LINEAR)
         return line_at(x[i], x[i - 1], y[i - 1], x[i + 1], y[i + 1]);
     double lx[4], ly[4];
-    size_t count = 0, n = fit->quality.points;
+    size_t count = 0, n = fit->quality.points, gap = i >= 2 ? 1 : 0;
     size_t first = i >= 2 ? i - 2 : 0, last = i + 2 < n ? i + 2 : n - 1;
     for (size_t j = first; j <= last; j++) {
         if (j == i)
@@ -82,7 +89,9 @@ static double leave_one_out(const gl_curve_fit *fit, gl_interpolation method, si
         lx[count] = fit->log_size[j];
         ly[count++] = fit->log_time[j];
     }
-    return exp(cubic_at(lx, ly, count, fit->log_size[i]));
+    const double slope[2] = {steffen_slope(lx, ly, count, gap),
+                             steffen_slope(lx, ly, count, gap + 1)};
+    return exp(cubic_at(lx + gap, ly + gap, slope, fit->log_size[i]));
 }
 
 static double quantile(gl_arena *arena, const double *values, size_t n, double at)
@@ -96,35 +105,74 @@ static double quantile(gl_arena *arena, const double *values, size_t n, double a
     return gsl_stats_quantile_from_sorted_data(sorted, 1, n, at);
 }
 
-static void choose_method(gl_curve_fit *fit, gl_arena *arena)
+/* Mean logarithm of the leave-one-out errors of one method over the inner samples near `from` …
+ * `to`, that of sample `without` not counted: one switch of algorithm does not outweigh the rest.
+ */
+static double error_near(const gl_curve_fit *fit, const double *error, size_t from, size_t to,
+                         size_t without)
+{
+    double sum = 0, count = 0;
+    size_t n = fit->quality.points, first = from > METHOD_WINDOW ? from - METHOD_WINDOW : 1;
+    for (size_t j = first > 0 ? first : 1; j + 1 < n && j <= to + METHOD_WINDOW; j++) {
+        if (j == without)
+            continue;
+        sum += log(error[j] + SMALL_ERROR_FRAC);
+        count++;
+    }
+    return count > 0 ? sum / count : 0;
+}
+
+static gl_interpolation better_near(const gl_curve_fit *fit, double *const errors[], size_t from,
+                                    size_t to, size_t without)
+{
+    double line = error_near(fit, errors[GL_INTERPOLATION_LINEAR], from, to, without);
+    double cubic = error_near(fit, errors[GL_INTERPOLATION_MONOTONE], from, to, without);
+    return cubic < line ? GL_INTERPOLATION_MONOTONE : GL_INTERPOLATION_LINEAR;
+}
+
+/* Each sample that has two neighbours is predicted from the others by both methods. For a gap the
+ * method serves that errs less on the samples around it: time is a line in bytes where bandwidth
+ * counts and bends in the logarithms where latency does. A sample's own error is that of the method
+ * which its neighbours would have chosen. */
+static void choose_methods(gl_curve_fit *fit, gl_arena *arena)
 {
     size_t n = fit->quality.points;
+    gl_curve_quality *q = &fit->quality;
+    double *errors[GL_INTERPOLATION_COUNT];
     fit->loo_frac = GL_ARENA_NEW(arena, double, n);
-    fit->quality.method = GL_INTERPOLATION_LINEAR;
-    fit->quality.loo_median_frac = fit->quality.loo_p90_frac = NAN;
+    fit->method = GL_ARENA_NEW(arena, unsigned char, n);
+    q->method = GL_INTERPOLATION_LINEAR;
+    q->loo_median_frac = q->loo_p90_frac = NAN;
     for (int m = 0; m < GL_INTERPOLATION_COUNT; m++)
-        fit->quality.loo_median_by_method[m] = NAN;
+        q->loo_median_by_method[m] = NAN;
     if (n < 3)
         return;
-    double best = INFINITY;
     for (int m = 0; m < GL_INTERPOLATION_COUNT; m++) {
-        double *error = GL_ARENA_NEW(arena, double, n);
-        for (size_t i = 1; i + 1 < n; i++) {
-            double predicted = leave_one_out(fit, (gl_interpolation)m, i);
-            error[i] = fabs(predicted - fit->time_s[i]) / fit->time_s[i];
-        }
-        error[0] = error[1];
-        error[n - 1] = error[n - 2];
-        double median = quantile(arena, error + 1, n - 2, 0.5);
-        fit->quality.loo_median_by_method[m] = median;
-        if (median < best) {
-            best = median;
-            fit->loo_frac = error;
-            fit->quality.method = (gl_interpolation)m;
-            fit->quality.loo_median_frac = median;
-            fit->quality.loo_p90_frac = quantile(arena, error + 1, n - 2, 0.9);
-        }
+        errors[m] = GL_ARENA_NEW(arena, double, n);
+        for (size_t i = 1; i + 1 < n; i++)
+            errors[m][i] = fabs(leave_one_out(fit, (gl_interpolation)m, i) / fit->time_s[i] - 1);
+        q->loo_median_by_method[m] = quantile(arena, errors[m] + 1, n - 2, 0.5);
     }
+    size_t cubic = 0;
+    for (size_t i = 0; i + 1 < n; i++) {
+        fit->method[i] = (unsigned char)better_near(fit, errors, i, i + 1, n);
+        cubic += fit->method[i] == GL_INTERPOLATION_MONOTONE;
+        if (i > 0)
+            fit->loo_frac[i] = errors[better_near(fit, errors, i, i, i)][i];
+    }
+    fit->loo_frac[0] = fit->loo_frac[1];
+    fit->loo_frac[n - 1] = fit->loo_frac[n - 2];
+    q->method = 2 * cubic > n - 1 ? GL_INTERPOLATION_MONOTONE : GL_INTERPOLATION_LINEAR;
+    q->loo_median_frac = quantile(arena, fit->loo_frac + 1, n - 2, 0.5);
+    q->loo_p90_frac = quantile(arena, fit->loo_frac + 1, n - 2, 0.9);
+}
+
+static void find_slopes(gl_curve_fit *fit, gl_arena *arena)
+{
+    size_t n = fit->quality.points;
+    fit->log_slope = GL_ARENA_NEW(arena, double, n);
+    for (size_t i = 0; i < n; i++)
+        fit->log_slope[i] = steffen_slope(fit->log_size, fit->log_time, n, i);
 }
 
 /* Slope of time against bytes over the samples [first, n), robust to an outlier (bisquare). */
@@ -279,7 +327,8 @@ bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *a
         average_with_twin(&f, twin);
         noise /= sqrt(2);
     }
-    choose_method(&f, arena);
+    find_slopes(&f, arena);
+    choose_methods(&f, arena);
     describe(&f);
     if (isnan(noise))
         noise = noise_from_spread(curve, arena);
@@ -333,12 +382,15 @@ gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes)
         i++;
     if (size_bytes == fit->size_bytes[i])
         return (gl_curve_time){fit->time_s[i], fit->quality.noise_frac, GL_EVIDENCE_MEASURED};
-    /* Leave-one-out spans a gap twice as wide (in octaves) as the one interpolated here; half of
-     * its error in the middle of the gap, none at the samples. */
+    /* Leave-one-out spans a gap twice as wide (in octaves) as the one interpolated here, and its
+     * error is nearly a median: both factors of about two cancel. What the two neighbours and half
+     * of all samples err says how wrong the middle of the gap may be; its ends are measured. */
     double share =
         (size_bytes - fit->size_bytes[i]) / (fit->size_bytes[i + 1] - fit->size_bytes[i]);
-    double gap = 0.5 * (fit->loo_frac[i] + fit->loo_frac[i + 1]) / 2 * 4 * share * (1 - share);
-    return (gl_curve_time){inside(fit, fit->quality.method, size_bytes),
+    double low = fit->loo_frac[i], high = fit->loo_frac[i + 1], all = fit->quality.loo_median_frac;
+    double near = sqrt((low * low + high * high + all * all) / 3);
+    double gap = (n > 2 ? near : 0) * 4 * share * (1 - share);
+    return (gl_curve_time){inside(fit, (gl_interpolation)fit->method[i], i, size_bytes),
                            hypot(fit->quality.noise_frac, gap), GL_EVIDENCE_INTERPOLATED};
 }
 
@@ -352,4 +404,10 @@ const char *gl_interpolation_name(gl_interpolation method)
 {
     return method == GL_INTERPOLATION_LINEAR ? "linear time against bytes"
                                              : "monotone cubic, log-log";
+}
+
+gl_interpolation gl_curve_method_at(const gl_curve_fit *fit, double size_bytes)
+{
+    size_t n = fit->quality.points;
+    return (gl_interpolation)fit->method[gsl_interp_bsearch(fit->size_bytes, size_bytes, 0, n - 1)];
 }

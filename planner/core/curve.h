@@ -2,8 +2,8 @@
 /*
  * One measured curve: time of a collective against message size.
  *
- * Between samples: the method with the smaller leave-one-out error on this curve (piecewise linear
- * in time against bytes, or a monotone cubic through log time against log bytes). Outside: below
+ * Between samples: of piecewise linear in time against bytes and a monotone cubic through log time
+ * against log bytes the one with the smaller leave-one-out error near that size. Outside: below
  * the smallest sample its time is the floor; above the largest, the slope of the last octaves.
  * NCCL switches algorithms, so nothing is smoothed and time need not grow with size.
  */
@@ -23,10 +23,10 @@ typedef enum gl_interpolation {
 
 typedef struct gl_curve_quality {
     size_t points;                        /* usable samples (size > 0, time > 0) */
-    double loo_median_frac, loo_p90_frac; /* leave-one-out error of the chosen method */
+    double loo_median_frac, loo_p90_frac; /* leave-one-out error */
     double noise_frac;       /* one-sigma repeat noise: in against out of place when both were
                                 measured, else the samples' own spread, else assumed */
-    gl_interpolation method; /* chosen */
+    gl_interpolation method; /* that serves most gaps */
     double loo_median_by_method[GL_INTERPOLATION_COUNT];
     double floor_s;                   /* latency floor: smallest time */
     double plateau_busbw_bytes_per_s; /* largest busbw */
@@ -37,8 +37,9 @@ typedef struct gl_curve_quality {
 
 typedef struct gl_curve_fit {
     const gl_curve *curve;
-    double *size_bytes, *time_s; /* usable samples, ascending */
-    double *log_size, *log_time;
+    double *size_bytes, *time_s;             /* usable samples, ascending */
+    double *log_size, *log_time, *log_slope; /* slope: of the monotone cubic */
+    unsigned char *method;                   /* gl_interpolation of the gap behind each sample */
     double *loo_frac;     /* leave-one-out error at each sample; ends: their neighbour's */
     double hold_out_frac; /* error of extrapolating to the last sample from those before */
     gl_curve_quality quality;
@@ -62,6 +63,9 @@ gl_curve_time gl_curve_eval(const gl_curve_fit *fit, double size_bytes);
 /* Does the curve carry an answer for this size? Not far beyond its last sample: twice when that is
  * still in the latency floor (its bandwidth was never seen), a thousand times otherwise. */
 bool gl_curve_covers(const gl_curve_fit *fit, double size_bytes);
+
+/* The method of the gap that a size lies in. */
+gl_interpolation gl_curve_method_at(const gl_curve_fit *fit, double size_bytes);
 
 const char *gl_interpolation_name(gl_interpolation method);
 

@@ -91,7 +91,8 @@ static const gl_compute *compute_of(gl_evaluator *e, const gl_parameters *parame
     const gl_parallel *p = &e->workload.parallel;
     int flags = (p->pp > 1) + 2 * p->sequence_parallel + 4 * p->recompute_early_stop +
                 8 * p->cp_balanced + 16 * p->vocab_parallel + 32 * (int)p->recompute +
-                128 * (int)p->cp_method;
+                128 * (int)p->cp_method + 1024 * (p->zero == 3) +
+                2048 * (gl_workload_microbatches(&e->workload) > 1);
     const gl_memo_key key = {{gl_memo_pair(p->tp, p->cp), p->ep, flags, e->workload.batch.micro}};
     bool found;
     gl_compute *compute = gl_memo_get(e->compute, &key, &found);
@@ -131,10 +132,16 @@ static bool find_step(gl_evaluator *e, const gl_parameters *parameters, const gl
                       gl_evaluation *out, gl_error *err)
 {
     static const gl_scales as_predicted = {1, {1, 1}, 1};
+    bool sites = e->cluster.sites.count > 1;
+    gl_layout over_sites;
+    if (sites)
+        over_sites =
+            gl_layout_over_sites(&e->workload.parallel, gl_cluster_gpus_per_site(&e->cluster));
     const gl_stage_planner planner = {.workload = &e->workload,
                                       .cluster = &e->cluster,
                                       .parameters = parameters,
                                       .layout = layout_of(e),
+                                      .over_sites = sites ? &over_sites : NULL,
                                       .network = e->network,
                                       .losses = &e->losses,
                                       .allow_extrapolation = e->allow_extrapolation,

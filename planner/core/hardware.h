@@ -46,6 +46,8 @@ typedef struct gl_gpu {
     gl_figure fp8_gemm_efficiency;  /* ABSENT: FP8 GEMMs reach the share of BF16 ones */
     gl_figure attention_efficiency; /* share of the peak in flash attention, forward */
     gl_figure attention_backward_efficiency;
+    gl_figure flash2_efficiency, flash2_backward_efficiency; /* of FlashAttention 2 and 1 where */
+    gl_figure flash1_efficiency, flash1_backward_efficiency; /* those differ; ABSENT: they do not */
     gl_figure kernel_launch_s;          /* time that one more kernel adds to a busy stream */
     gl_figure sm_count;                 /* multiprocessors: wave quantisation of GEMMs */
     gl_figure gemm_tile_m, gemm_tile_n; /* output tile of the large GEMM kernels */
@@ -66,6 +68,8 @@ typedef struct gl_link {
     gl_figure switch_latency_s;    /* what such a call takes more; ABSENT = 0 */
     gl_figure base_latency_s;      /* of a collective call, whatever the rank count */
     gl_figure step_latency_s;      /* added by each step of a ring or hop of a send */
+    gl_figure level_latency_s;     /* added to a step for each level of switches above the leaf;
+                                      ABSENT = 0 */
     gl_figure half_size_bytes;     /* bus bytes w of one rank at which half of the bandwidth is
                                       reached: they take sqrt(w² + 3·half·w) / bandwidth */
     gl_figure domain_gpus;         /* largest number of GPUs that it joins; ABSENT = no limit */
@@ -90,6 +94,13 @@ typedef enum gl_fabric {
     GL_FABRIC_RAIL_ONLY
 } gl_fabric;
 
+/* Leased lines between places that share a cluster: its nodes are split evenly, in order. */
+typedef struct gl_sites {
+    int count;             /* ≤ 1: all nodes stand in one place */
+    double bw_bytes_per_s; /* of the line between two sites, per direction */
+    double latency_s;      /* one way */
+} gl_sites;
+
 typedef struct gl_cluster {
     const char *name;
     const gl_gpu *gpu; /* NULL only when a database names a GPU that the catalogue lacks */
@@ -97,9 +108,13 @@ typedef struct gl_cluster {
     bool bounded;         /* false: a bare calibration database; its size is what was measured */
     gl_tier intra, inter; /* inside a node; between nodes */
     int nics_per_node;    /* 0 when nodes = 1 */
+    double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
+    double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;
-    double oversubscription;             /* ≥ 1: leaf downlinks over uplinks */
-    int radix;                           /* ports of a switch; 0 = not stated */
+    double oversubscription;   /* ≥ 1: leaf downlinks over uplinks */
+    int radix;                 /* ports of a switch; 0 = not stated */
+    bool in_network_reduction; /* the network's switches add up all-reduces (SHARP) */
+    gl_sites sites;
     const char *region;                  /* site: where it stands; NULL = not stated */
     double electricity_usd_per_kwh, pue; /* NaN when not stated */
     const char *prices;                  /* name of a price list; NULL = not stated */
@@ -109,5 +124,12 @@ typedef struct gl_cluster {
     size_t overlap_count;
     const gl_overlap_taxes *overlap_taxes; /* … the catalogue; NULL: none */
 } gl_cluster;
+
+/* GPUs of the fullest site. */
+static inline int gl_cluster_gpus_per_site(const gl_cluster *cluster)
+{
+    int sites = cluster->sites.count > 1 ? cluster->sites.count : 1;
+    return (cluster->nodes + sites - 1) / sites * cluster->gpus_per_node;
+}
 
 #endif

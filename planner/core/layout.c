@@ -227,3 +227,18 @@ gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node)
     layout.groups[GL_GROUP_WORLD] = place_world(&g, gpus);
     return layout;
 }
+
+/* Pairs of stages are many on a site, but only the one between its last and the next site's first
+ * stage uses the line. */
+gl_layout gl_layout_over_sites(const gl_parallel *parallel, int gpus_per_site)
+{
+    gl_layout layout = gl_layout_build(parallel, gpus_per_site);
+    int64_t stage = make_grid(parallel).ranks / parallel->pp;
+    const gl_group pairs[] = {GL_GROUP_PP, GL_GROUP_EMBEDDING};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        gl_placement *p = &layout.groups[pairs[i]];
+        if (p->concurrent_groups > stage)
+            p->concurrent_groups = (int)stage;
+    }
+    return layout;
+}

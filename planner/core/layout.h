@@ -32,4 +32,8 @@ typedef struct gl_layout {
  */
 gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
 
+/* The same over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
+ * concurrent_groups the groups of the kind that share a site's line. */
+gl_layout gl_layout_over_sites(const gl_parallel *parallel, int gpus_per_site);
+
 #endif

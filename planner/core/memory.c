@@ -107,7 +107,7 @@ static double attention_width(const estimate *e)
 static double scores_bytes(const estimate *e)
 {
     const gl_model *m = &e->workload->model;
-    if (m->attention.flash)
+    if (e->workload->kernels.attention != GL_ATTENTION_UNFUSED)
         return 0;
     return (double)m->heads / e->workload->parallel.tp * m->sequence * (2 * e->element_bytes + 1);
 }

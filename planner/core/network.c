@@ -2,25 +2,44 @@
 #include "planner/core/network.h"
 
 #include "common/units.h"
+#include "planner/core/family.h"
 #include "planner/core/network_rules.h"
 
 #include <math.h>
 #include <string.h>
 
 /* One node type's rank scaling does not fit another's (docs/models/network.md): beyond this ratio
- * of rank counts the curve is not used unless the user insists … */
-static const double RANK_RATIO_MAX = 4.0;
-/* … and within it the error grows by this much per octave of ranks. */
+ * of rank counts one curve is not used unless the user insists, and a family of several … */
+static const double RANK_RATIO_MAX = 4.0, FAMILY_RATIO_MAX = 8.0;
+/* … and within it one curve's error grows by this much per octave of ranks. */
 static const double RANK_ERROR_PER_OCTAVE = 0.25;
 /* Sigma of taking one collective's time from a related one's curve. */
 static const double RELATED_ERROR = 0.10;
 /* Sigma when groups share a node over something else than an NVLink switch, unmeasured. */
 static const double SHARING_ERROR = 0.30;
+/* One-way delays that a message over a long line takes before it flows: NCCL's rendezvous and the
+ * opening window of TCP (docs/models/network.md). */
+static const double LINE_DELAYS = 6.0;
+static const double LINE_ERROR_FRAC = 0.25;
+
+/* A prepared curve: its fit and, where other rank counts were measured, its family. */
+typedef struct prepared {
+    const gl_curve_fit *fit;
+    const gl_family *family; /* NULL: alone */
+    const char *source;      /* "curve 3 of lab" */
+} prepared;
+
+/* The curves of one collective. */
+typedef struct curve_set {
+    prepared *items;
+    size_t count;
+} curve_set;
 
 struct gl_network {
     const gl_cluster *cluster;
     gl_curve_fit *fits;
     size_t fit_count;
+    curve_set shelves[GL_COLLECTIVE_COUNT];
 };
 
 static bool same_placement(const gl_placement *a, const gl_placement *b)
@@ -40,6 +59,69 @@ static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
             return c;
     }
     return NULL;
+}
+
+static const char *curve_source(const gl_cluster *cluster, const gl_curve *curve, gl_arena *arena)
+{
+    const gl_tier *tier = curve->placement.nodes > 1 ? &cluster->inter : &cluster->intra;
+    return gl_arena_printf(arena, "curve %lld of %s", (long long)curve->id,
+                           tier->calibration != NULL ? tier->calibration : cluster->name);
+}
+
+static void put_on_shelves(gl_network *network, gl_arena *arena)
+{
+    for (int c = 0; c < GL_COLLECTIVE_COUNT; c++) {
+        curve_set *shelf = &network->shelves[c];
+        shelf->items = GL_ARENA_NEW(arena, prepared, network->fit_count);
+        for (size_t i = 0; i < network->fit_count; i++) {
+            const gl_curve_fit *fit = &network->fits[i];
+            if (fit->curve->collective == (gl_collective)c)
+                shelf->items[shelf->count++] = (prepared){
+                    .fit = fit, .source = curve_source(network->cluster, fit->curve, arena)};
+        }
+    }
+}
+
+static bool has_count(const gl_curve_fit *const *members, size_t count, int ranks)
+{
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->curve->placement.ranks == ranks)
+            return true;
+    return false;
+}
+
+static void sort_by_ranks(const gl_curve_fit **members, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const gl_curve_fit *fit = members[i];
+        size_t j = i;
+        for (; j > 0 && members[j - 1]->curve->placement.ranks > fit->curve->placement.ranks; j--)
+            members[j] = members[j - 1];
+        members[j] = fit;
+    }
+}
+
+/* The family of one prepared curve, shared by all its members. */
+static void find_family(curve_set *shelf, size_t first, gl_arena *arena)
+{
+    const gl_curve_fit **members = GL_ARENA_NEW(arena, const gl_curve_fit *, shelf->count);
+    const gl_curve *own = shelf->items[first].fit->curve;
+    size_t count = 0;
+    if (shelf->items[first].family != NULL || own->placement.ranks < 2)
+        return;
+    for (size_t i = first; i < shelf->count; i++) {
+        const gl_curve *curve = shelf->items[i].fit->curve;
+        if (gl_family_same(own, curve) && curve->placement.ranks > 1 &&
+            !has_count(members, count, curve->placement.ranks))
+            members[count++] = shelf->items[i].fit;
+    }
+    if (count < 2)
+        return;
+    sort_by_ranks(members, count);
+    const gl_family *family = gl_family_build(members, count, arena);
+    for (size_t i = first; i < shelf->count; i++)
+        if (gl_family_same(own, shelf->items[i].fit->curve))
+            shelf->items[i].family = family;
 }
 
 gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
@@ -62,6 +144,10 @@ gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
                 texts[warned++] = gl_arena_printf(arena, "not used: %s", err.message);
         }
     }
+    put_on_shelves(network, arena);
+    for (int c = 0; c < GL_COLLECTIVE_COUNT; c++)
+        for (size_t i = 0; i < network->shelves[c].count; i++)
+            find_family(&network->shelves[c], i, arena);
     *warnings = texts;
     return network;
 }
@@ -77,19 +163,24 @@ static bool same_tier(const gl_placement *a, const gl_placement *b)
     return (a->nodes > 1) == (b->nodes > 1);
 }
 
+static double octaves(int have, int want)
+{
+    return have == want ? 0 : fabs(log2((double)have / want));
+}
+
 /* Distance of a curve's placement from the query's: 0 = the same ranks on the same nodes; otherwise
  * octaves of ranks plus penalties for another shape. INFINITY: not comparable. */
 static double distance(const gl_placement *have, const gl_placement *want)
 {
     if (!same_tier(have, want) || have->ranks < 2)
         return (double)INFINITY;
-    double d = fabs(log2((double)have->ranks / want->ranks));
+    double d = octaves(have->ranks, want->ranks);
     if (want->nodes > 1) {
         bool single_have = have->ranks_per_node == 1, single_want = want->ranks_per_node == 1;
         if (single_have != single_want)
             return (double)INFINITY;
-        d += fabs(log2((double)have->nodes / want->nodes)) +
-             fabs(log2((double)have->ranks_per_node / want->ranks_per_node));
+        d +=
+            octaves(have->nodes, want->nodes) + octaves(have->ranks_per_node, want->ranks_per_node);
         d += 0.25 * (have->concurrent_groups != want->concurrent_groups);
     }
     return d;
@@ -102,20 +193,19 @@ static bool carries(const gl_curve_fit *fit, const gl_network_query *query)
 
 /* The fitted curve of a collective nearest to the placement; the wanted variant (in place or not)
  * wins among equals. */
-static const gl_curve_fit *nearest(const gl_network *network, gl_collective collective,
-                                   const gl_network_query *query, double *found)
+static const prepared *nearest(const gl_network *network, gl_collective collective,
+                               const gl_network_query *query, double *found)
 {
-    const gl_curve_fit *best = NULL;
+    const curve_set *shelf = &network->shelves[collective];
+    const prepared *best = NULL;
     double best_distance = INFINITY;
-    for (size_t i = 0; i < network->fit_count; i++) {
-        const gl_curve *curve = network->fits[i].curve;
-        if (curve->collective != collective || !carries(&network->fits[i], query))
-            continue;
+    for (size_t i = 0; i < shelf->count; i++) {
+        const gl_curve *curve = shelf->items[i].fit->curve;
         double d = distance(&curve->placement, &query->placement);
         d += curve->in_place != query->in_place ? 1e-6 : 0;
-        if (d < best_distance) {
+        if (d < best_distance && carries(shelf->items[i].fit, query)) {
             best_distance = d;
-            best = &network->fits[i];
+            best = &shelf->items[i];
         }
     }
     *found = best_distance < 1e-3 ? 0 : best_distance;
@@ -149,56 +239,96 @@ static double moved_time(const gl_cluster *cluster, const gl_curve_fit *fit, dou
     return floor_s * (1 + depth) / 2 + (time_s - floor_s) * bytes * share;
 }
 
-static const char *curve_source(const gl_cluster *cluster, const gl_curve *curve, gl_arena *arena)
+/* Can this curve's family answer for the placement? Its counts tell of others of the same shape. */
+static bool family_fits(const prepared *item, const gl_placement *want)
 {
-    const gl_tier *tier = curve->placement.nodes > 1 ? &cluster->inter : &cluster->intra;
-    return gl_arena_printf(arena, "curve %lld of %s", (long long)curve->id,
-                           tier->calibration != NULL ? tier->calibration : cluster->name);
+    const gl_placement *have = &item->fit->curve->placement;
+    return item->family != NULL &&
+           (want->nodes == 1 || have->ranks_per_node == want->ranks_per_node);
 }
 
-static const char *curve_formula(const gl_curve_fit *fit, const gl_network_query *query, double d,
-                                 gl_collective asked, double size_bytes, gl_arena *arena)
+/* ", moved to 8 ranks on 1 node by the trend over 2 measured counts" */
+static const char *moved_words(const prepared *item, const gl_network_query *query, double d,
+                               gl_arena *arena)
 {
+    const gl_placement *want = &query->placement;
+    if (d == 0)
+        return "";
+    const char *to = gl_arena_printf(arena, "%d ranks on %d node%s", want->ranks, want->nodes,
+                                     want->nodes == 1 ? "" : "s");
+    if (!family_fits(item, want) || item->fit->curve->placement.ranks == want->ranks)
+        return gl_arena_printf(arena, ", moved to %s", to);
+    return gl_arena_printf(arena, ", %s to %s by the trend over %zu measured counts",
+                           gl_family_between(item->family, want->ranks) ? "interpolated" : "moved",
+                           to, gl_family_count(item->family));
+}
+
+static const char *curve_formula(const prepared *item, const gl_network_query *query, double d,
+                                 double size_bytes, gl_arena *arena)
+{
+    const gl_curve_fit *fit = item->fit;
     const gl_curve *c = fit->curve;
-    const char *method =
-        size_bytes > fit->size_bytes[fit->quality.points - 1] ? "slope of its last octaves"
-        : size_bytes < fit->size_bytes[0]                     ? "its latency floor"
-                                          : gl_interpolation_name(fit->quality.method);
+    gl_collective asked = query->collective;
+    const char *method = size_bytes > fit->size_bytes[fit->quality.points - 1]
+                             ? "slope of its last octaves"
+                         : size_bytes < fit->size_bytes[0]
+                             ? "its latency floor"
+                             : gl_interpolation_name(gl_curve_method_at(fit, size_bytes));
     return gl_arena_printf(
         arena, "%s%s%s measured over %d ranks on %d node%s at %zu sizes; %s at %.0f B%s",
         asked != c->collective ? gl_collective_name(asked) : "",
         asked != c->collective ? " from " : "", gl_collective_name(c->collective),
         c->placement.ranks, c->placement.nodes, c->placement.nodes == 1 ? "" : "s",
-        fit->quality.points, method, size_bytes,
-        d > 0 ? gl_arena_printf(arena, ", moved to %d ranks on %d nodes", query->placement.ranks,
-                                query->placement.nodes)
-              : "");
+        fit->quality.points, method, size_bytes, moved_words(item, query, d, arena));
 }
 
-static gl_network_time time_from_curve(const gl_network *network, const gl_curve_fit *fit, double d,
+/* Share of the NICs that the curve's group had over that of the wanted. */
+static double share_ratio(const gl_cluster *cluster, const gl_placement *have,
+                          const gl_placement *want)
+{
+    return want->nodes > 1 ? gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want)
+                           : 1.0;
+}
+
+static gl_curve_time move_time(const gl_network *network, const prepared *item, double d,
+                               const gl_placement *want, double size_bytes)
+{
+    const gl_cluster *cluster = network->cluster;
+    const gl_placement *have = &item->fit->curve->placement;
+    if (d == 0)
+        return gl_curve_eval(item->fit, size_bytes);
+    if (family_fits(item, want) && have->ranks != want->ranks)
+        return gl_family_eval(item->family, want->ranks, share_ratio(cluster, have, want),
+                              size_bytes);
+    gl_curve_time t = gl_curve_eval(item->fit, size_bytes);
+    t.time_s = moved_time(cluster, item->fit, t.time_s, want);
+    t.error_frac = hypot(t.error_frac, RANK_ERROR_PER_OCTAVE * d);
+    t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    return t;
+}
+
+static gl_network_time time_from_curve(const gl_network *network, const prepared *item, double d,
                                        const gl_network_query *query, double size_bytes,
                                        gl_arena *arena)
 {
-    const gl_cluster *cluster = network->cluster;
-    const gl_curve *curve = fit->curve;
-    gl_curve_time ct = gl_curve_eval(fit, size_bytes);
+    const gl_curve *curve = item->fit->curve;
+    gl_curve_time ct = move_time(network, item, d, &query->placement, size_bytes);
     gl_network_time t = {.time_s = ct.time_s,
                          .error_frac = ct.error_frac,
                          .evidence = ct.evidence,
                          .algorithm =
                              curve->algorithm[0] != '\0' ? curve->algorithm : "as measured",
-                         .transport = curve->transport};
-    if (d > 0) {
-        t.time_s = moved_time(cluster, fit, ct.time_s, &query->placement);
-        t.error_frac = hypot(t.error_frac, RANK_ERROR_PER_OCTAVE * d);
-        t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
-    }
+                         .transport = curve->transport,
+                         .source = "",
+                         .formula = ""};
     if (shares_unmeasured(curve, &query->placement)) {
         t.error_frac = hypot(t.error_frac, SHARING_ERROR);
         t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
     }
-    t.source = curve_source(cluster, curve, arena);
-    t.formula = curve_formula(fit, query, d, query->collective, size_bytes, arena);
+    if (!query->figures_only) {
+        t.source = item->source;
+        t.formula = curve_formula(item, query, d, size_bytes, arena);
+    }
     return t;
 }
 
@@ -223,16 +353,17 @@ static const relation relations[] = {
     {GL_SENDRECV, GL_ALL_GATHER, GL_COLLECTIVE_COUNT, 2},
 };
 
-/* Rank scaling is trusted within a factor (see RANK_RATIO_MAX). */
-static bool near_enough(const gl_curve_fit *fit, const gl_network_query *query)
+/* Rank scaling is trusted within a factor. */
+static bool near_enough(const prepared *item, const gl_network_query *query)
 {
-    double ratio = (double)query->placement.ranks / fit->curve->placement.ranks;
-    return query->allow_extrapolation || (ratio <= RANK_RATIO_MAX && ratio >= 1 / RANK_RATIO_MAX);
+    double ratio = (double)query->placement.ranks / item->fit->curve->placement.ranks;
+    double most = family_fits(item, &query->placement) ? FAMILY_RATIO_MAX : RANK_RATIO_MAX;
+    return query->allow_extrapolation || (ratio <= most && ratio >= 1 / most);
 }
 
-/* The relation with the smallest error. */
-static bool from_related(const gl_network *network, const gl_network_query *query, gl_arena *arena,
-                         gl_network_time *out)
+/* The relation with the smallest error, of those whose curves are nearer than `limit`. */
+static bool from_related(const gl_network *network, const gl_network_query *query, double limit,
+                         gl_arena *arena, gl_network_time *out)
 {
     bool found = false;
     for (size_t i = 0; i < sizeof relations / sizeof relations[0]; i++) {
@@ -240,12 +371,12 @@ static bool from_related(const gl_network *network, const gl_network_query *quer
         if (r->wanted != query->collective)
             continue;
         double d, d2 = 0;
-        const gl_curve_fit *first = nearest(network, r->first, query, &d), *second = NULL;
-        if (first == NULL || !near_enough(first, query))
+        const prepared *first = nearest(network, r->first, query, &d), *second = NULL;
+        if (first == NULL || !near_enough(first, query) || d >= limit)
             continue;
         if (r->second != GL_COLLECTIVE_COUNT) {
             second = nearest(network, r->second, query, &d2);
-            if (second == NULL || !near_enough(second, query))
+            if (second == NULL || !near_enough(second, query) || d2 >= limit)
                 continue;
         }
         double size = query->size_bytes * r->size_factor;
@@ -264,17 +395,35 @@ static bool from_related(const gl_network *network, const gl_network_query *quer
     return found;
 }
 
-/* Large-message busbw inside a node, where a curve of the collective shows it; 0 = none. */
-static double measured_intra_busbw(const gl_network *network, const gl_network_query *query)
+/* A curve of the collective over the ranks that a node has of the group, or near that. */
+static const gl_curve_fit *inside_curve(const gl_network *network, const gl_network_query *query)
 {
     if (query->placement.ranks_per_node < 2)
-        return 0;
+        return NULL;
     gl_network_query inside = *query;
     inside.placement.nodes = 1;
     inside.placement.ranks = query->placement.ranks_per_node;
     double d;
-    const gl_curve_fit *fit = nearest(network, query->collective, &inside, &d);
-    return fit != NULL && near_enough(fit, &inside) ? fit->quality.plateau_busbw_bytes_per_s : 0;
+    const prepared *item = nearest(network, query->collective, &inside, &d);
+    return item != NULL && near_enough(item, &inside) ? item->fit : NULL;
+}
+
+/* A curve of the collective over nodes with one rank on each: what their network does. */
+static const gl_curve_fit *between_curve(const gl_network *network, const gl_network_query *query)
+{
+    if (query->placement.nodes < 2)
+        return NULL;
+    gl_network_query between = *query;
+    between.placement.ranks = query->placement.nodes;
+    between.placement.ranks_per_node = 1;
+    double d;
+    const prepared *item = nearest(network, query->collective, &between, &d);
+    return item != NULL && near_enough(item, &between) ? item->fit : NULL;
+}
+
+static gl_rules_curves tier_curves(const gl_network *network, const gl_network_query *query)
+{
+    return (gl_rules_curves){{inside_curve(network, query), between_curve(network, query)}};
 }
 
 /* "2 ranks on 2 nodes, 1 on each" */
@@ -335,9 +484,8 @@ static void split_tiers(const gl_network *network, const gl_network_query *query
                         gl_network_time *t)
 {
     bool across = query->placement.nodes > 1;
-    double inside =
-        across ? gl_rules_intra_s(network->cluster, query, measured_intra_busbw(network, query))
-               : 0;
+    const gl_rules_curves curves = {{across ? inside_curve(network, query) : NULL, NULL}};
+    double inside = across ? gl_rules_intra_s(network->cluster, query, &curves) : 0;
     t->tier_s[across] = t->time_s;
     t->tier_s[!across] = fmin(inside, t->time_s);
 }
@@ -346,20 +494,76 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
                       gl_network_time *out)
 {
     double d;
-    const gl_curve_fit *fit = nearest(network, query->collective, query, &d);
-    bool own = fit != NULL && (d == 0 || near_enough(fit, query));
+    const prepared *item = nearest(network, query->collective, query, &d);
+    bool own = item != NULL && (d == 0 || near_enough(item, query));
     if (own)
-        *out = time_from_curve(network, fit, d, query, query->size_bytes, arena);
+        *out = time_from_curve(network, item, d, query, query->size_bytes, arena);
     /* A related collective on this placement tells more than the same one on another. */
     gl_network_time related;
-    bool other = !(own && d == 0) && from_related(network, query, arena, &related);
+    bool other = !(own && d == 0) &&
+                 from_related(network, query, own ? d : (double)INFINITY, arena, &related);
     if (other && (!own || related.error_frac < out->error_frac))
         *out = related;
-    if (!own && !other)
-        return gl_rules_time(network->cluster, query, measured_intra_busbw(network, query), arena,
-                             out);
+    if (!own && !other) {
+        gl_rules_curves curves = tier_curves(network, query);
+        return gl_rules_time(network->cluster, query, &curves, arena, out);
+    }
     split_tiers(network, query, out);
     return true;
+}
+
+/* ---- Lines between sites ------------------------------------------------------------------- */
+
+/* Bytes that one group sends over the line of a site, one way. A ring in order of the sites leaves
+ * each of them once; of an all-to-all the ranks of a site send what belongs to other sites. */
+static double line_bytes(const gl_network_query *query)
+{
+    const gl_placement *p = &query->placement, *s = &query->over_sites;
+    double n = p->ranks, here = s->ranks_per_node;
+    if (query->collective == GL_ALLTOALL || query->collective == GL_GATHER ||
+        query->collective == GL_SCATTER)
+        return query->size_bytes * here * (n - here) / n;
+    return query->size_bytes * gl_bus_factor(query->collective, p->ranks);
+}
+
+/* Times that a message waits for the line: steps of a ring over the sites. */
+static double line_crossings(const gl_network_query *query)
+{
+    int sites = query->over_sites.nodes;
+    if (query->collective == GL_ALL_REDUCE)
+        return 2.0 * (sites - 1);
+    return query->collective == GL_SENDRECV || query->collective == GL_ALLTOALL ? 1.0 : sites - 1;
+}
+
+/* A group that spans sites pays their line on top: each crossing's latency, and the bytes, which
+ * flow while the faster tiers work. */
+static void add_line(const gl_network *network, const gl_network_query *query, gl_arena *arena,
+                     gl_network_time *t)
+{
+    const gl_sites *sites = &network->cluster->sites;
+    int groups = query->over_sites.concurrent_groups;
+    double share = sites->bw_bytes_per_s / (groups > 1 ? groups : 1);
+    double latency = (LINE_DELAYS + line_crossings(query) - 1) * sites->latency_s;
+    double bytes = line_bytes(query), flow = bytes / share, before = t->time_s;
+    bool decides = flow + latency > before;
+    t->time_s = latency + fmax(before, flow);
+    t->tier_s[1] = t->time_s;
+    t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
+    if (decides) {
+        t->error_frac = LINE_ERROR_FRAC;
+        t->transport = GL_TRANSPORT_NET_SOCKET;
+    }
+    if (query->figures_only)
+        return;
+    char at[32], waits[32];
+    t->formula = gl_arena_printf(
+        arena,
+        "%s; over the line between %d sites %.0f B at %.3g GB/s (1/%d of it): %s, and %.0f "
+        "delays of %s",
+        t->formula, query->over_sites.nodes, bytes, share / 1e9, groups > 1 ? groups : 1,
+        gl_format_quantity(flow, GL_SECONDS, at, sizeof at), latency / sites->latency_s,
+        gl_format_quantity(sites->latency_s, GL_SECONDS, waits, sizeof waits));
+    t->source = gl_arena_printf(arena, "%s + cluster.sites", t->source);
 }
 
 bool gl_network_eval(const gl_network *network, const gl_network_query *query, gl_arena *arena,
@@ -372,6 +576,8 @@ bool gl_network_eval(const gl_network *network, const gl_network_query *query, g
     gl_network_time t;
     if (!find_time(network, query, arena, &t))
         return refuse(network, query, arena, err);
+    if (query->over_sites.nodes > 1 && network->cluster->sites.count > 1)
+        add_line(network, query, arena, &t);
     t.busbw_bytes_per_s =
         query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks) / t.time_s;
     *out = t;

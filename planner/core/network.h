@@ -2,9 +2,9 @@
 /*
  * Bytes to seconds: the best evidence that a cluster offers for one collective on one group.
  *
- * In this order: a curve measured for exactly this placement; a curve of the same tier for another
- * rank count, scaled; tiers put together by the two-tier ring and all-to-all rules from per-tier
- * curves or catalogue links. The rules are in docs/models/network.md.
+ * In this order: a curve measured for exactly this placement; the family of curves over other rank
+ * counts, or one such curve, scaled; algorithms over two tiers from per-tier curves or catalogue
+ * links. The rules are in docs/models/network.md.
  */
 #ifndef GL_CORE_NETWORK_H
 #define GL_CORE_NETWORK_H
@@ -28,6 +28,10 @@ typedef struct gl_network_query {
     double size_bytes;
     bool in_place;            /* which variant training uses; the other serves when absent */
     bool allow_extrapolation; /* answer even beyond the rank counts that the evidence carries */
+    bool figures_only;        /* leave `source` and `formula` empty: fast, and allocates nothing */
+    gl_placement over_sites;  /* where the cluster has several sites: sites that the group touches
+                                 (as nodes), its ranks on the fullest, groups that share its line;
+                                 all 0 = one site */
 } gl_network_query;
 
 typedef struct gl_network_time {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The plain rules, for n ranks on N nodes with r ranks on each (docs/models/network.md):
+ * Algorithms over two tiers, for n ranks on N nodes with r ranks on each. Each is a latency and the
+ * bytes that it moves over each tier; the slower tier decides (docs/models/network.md has the
+ * table, the sources and the limits):
  *
- *   ring      t = base + Σ steps·step + ramp(S·f(n))
- *   tree      t = base + 2·((r−1)·step_intra + log2(N)·step_inter) + ramp(S·f(n)) / 0.92
- *   nvls      t = base + switch + 2·log2(N)·step_inter
- *                 + max(ramp_switch(S·(r+1)/r), ramp_inter(S·2(N−1)/N))
- *   pairwise  t = base + log2(n)·step + max(inside, outside),
- *             inside = ramp_intra(S·(r−1)/n), outside = ramp_inter(S·(n−r)/n · r)
+ *   ring          2(n−1) steps for all_reduce, n−1 for the others; S·f(n) over both tiers
+ *   tree          2·((r−1) + log2 N) steps; 2S inside, 2S(N−1)/N between, over 0.92 of the
+ * bandwidth nvls          S(r+1)/r over the switch (one node) nvls-tree     the same inside, a tree
+ * between nodes hierarchical  2(r−1) + 2·log2 N steps; 2S(r−1)/r inside, then 2S(N−1)/N between
+ *   in-network    S inside (r+1)/r or 2S(r−1)/r, S between: network switches add up
+ *   pairwise      S(r−1)/n inside, S(n−r)/n·r between
  *
- * with f the bus factor and ramp(w) = sqrt(w² + 3·half·w) / bw of the slower tier: bw is the
- * smaller of the intra-node bandwidth and what the NICs of a node give to the group; at w = half it
- * gives half of bw, for w → ∞ all of it, for w → 0 nothing but latency is left. Bytes that spread
- * over k NICs ramp k times as late. The root follows measured curves (docs/data.md). The step
- * counts and the tree's 0.92 are NCCL's own (src/graph/tuning.cc of 2.30). nvls: the node's switch
- * adds up, so that a GPU sends its buffer once and receives 1/r of it to hand on and the whole of
- * the result; between nodes each of the r NICs moves its part of a tree or ring over N nodes.
+ * f is the bus factor. Bytes w take sqrt(w² + 3·half·w) / bw over a catalogue link: at w = half
+ * half of bw, for w → ∞ all of it, for w → 0 nothing but latency is left; bytes that spread over k
+ * NICs ramp k times as late. Over a measured curve they take what its own message of as many bus
+ * bytes takes above its floor. The step counts and 0.92 are NCCL's own (src/graph/tuning.cc
+ * of 2.30).
  */
 #include "planner/core/network_rules.h"
+
+#include "common/units.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,63 +30,81 @@ static const double RULE_ERROR_FRAC = 0.15;
  * it (docs/models/network.md). */
 static const double SWITCH_NODES_ERROR_FRAC = 0.25;
 static const double TREE_BANDWIDTH = 0.92;
+/* Of what the switch of one node reduces this much is reached when its sums also go up and down a
+ * tree over nodes, and of a node's NICs when the network's switches add up: published runs on 2 to
+ * 8 nodes of eight H100 and H200 (docs/models/network.md). */
+static const double SWITCH_TREE_BANDWIDTH = 0.65, IN_NETWORK_BANDWIDTH = 0.6;
+/* Of a measured floor this much is the call itself, the rest grows with the steps. */
+static const double CALL_OF_FLOOR = 0.5;
 
 typedef struct path {
-    const gl_link *link;
-    double bw_bytes_per_s; /* reachable, for this kind of collective */
+    const gl_link *link;     /* NULL: the tier is not used; `measured` without a catalogue link */
+    const gl_curve_fit *fit; /* measured: wins over the link's figures */
+    double wire_per_size;    /* of the curve: bus bytes of one byte of its messages */
+    double share;            /* bandwidth of the group over that of the curve's group */
+    double bw_bytes_per_s;   /* of the link: reachable, for this kind of collective */
     double error_frac;
     double half_bytes; /* bus bytes at which half of it is reached */
     double base_s, step_s;
 } path;
 
+static const gl_link measured_link = {.name = "measured curve"};
+
+typedef struct rule_case {
+    const gl_network_query *query;
+    const gl_cluster *cluster;
+    path paths[2]; /* inside a node, between nodes; link NULL when the tier is not used */
+} rule_case;
+
+/* An algorithm's latency and bytes, and what each tier would take if the other moved its bytes in
+ * no time. */
+typedef struct candidate {
+    const char *name;
+    double latency_s, bytes[2], bandwidth_share[2];
+    bool one_by_one; /* the tiers work after each other; otherwise the slower hides the faster */
+    double tier_s[2], time_s;
+} candidate;
+
+enum { CANDIDATES_MAX = 6 };
+
+typedef struct choices {
+    candidate all[CANDIDATES_MAX];
+    int count, best;
+} choices;
+
+/* ---- Paths ------------------------------------------------------------------------------- */
+
+static bool is_pairwise(gl_collective collective)
+{
+    return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
+}
+
 static const gl_figure *efficiency_for(const gl_link *link, gl_collective collective)
 {
     const gl_figure *special = NULL;
-    if (collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER)
+    if (is_pairwise(collective))
         special = &link->alltoall_efficiency;
     if (collective == GL_SENDRECV)
         special = &link->p2p_efficiency;
     return special != NULL && special->kind != GL_FIGURE_ABSENT ? special : &link->efficiency;
 }
 
+static double value_of(const gl_figure *figure)
+{
+    return figure->kind != GL_FIGURE_ABSENT ? figure->value : 0;
+}
+
 static path path_of(const gl_link *link, gl_collective collective)
 {
     const gl_figure *efficiency = efficiency_for(link, collective);
-    const gl_figure *half = &link->half_size_bytes;
     return (path){
         .link = link,
         .bw_bytes_per_s = link->bw_bytes_per_s.value * efficiency->value,
         .error_frac = gl_figure_sigma(efficiency),
-        .half_bytes = half->kind != GL_FIGURE_ABSENT ? half->value : 0,
+        .half_bytes = value_of(&link->half_size_bytes),
         .base_s = link->base_latency_s.value,
         .step_s = link->step_latency_s.value,
     };
-}
-
-/* Time of w bus bytes over a path. */
-static double ramp_s(const path *p, double wire_bytes)
-{
-    return sqrt(wire_bytes * wire_bytes + 3 * p->half_bytes * wire_bytes) / p->bw_bytes_per_s;
-}
-
-double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placement)
-{
-    double nics = cluster->nics_per_node > 0 ? cluster->nics_per_node : 1;
-    double own = fmax(1.0, nics / (cluster->gpus_per_node > 0 ? cluster->gpus_per_node : 1));
-    double reachable = fmin(nics, own * placement->ranks_per_node);
-    int groups = placement->concurrent_groups > 0 ? placement->concurrent_groups : 1;
-    return fmin(reachable, nics / groups);
-}
-
-bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes)
-{
-    if (cluster->radix <= 0)
-        return true;
-    /* Downlinks of a leaf with o times as many downlinks as uplinks. */
-    double o = cluster->oversubscription;
-    double down = floor(cluster->radix * o / (1 + o));
-    int ports_per_node = cluster->fabric == GL_FABRIC_FAT_TREE ? cluster->nics_per_node : 1;
-    return nodes > down / (ports_per_node > 0 ? ports_per_node : 1);
 }
 
 /* Ring steps of one call over n ranks. */
@@ -100,236 +120,408 @@ static double ring_steps(gl_collective collective, int n)
     }
 }
 
-typedef struct rule_case {
-    const gl_network_query *query;
-    path paths[2]; /* inside a node, between nodes; link NULL when the tier is not used */
-    double wire_bytes;
-} rule_case;
-
-/* What each tier would take if the other moved its bytes in no time: the slower decides. */
-typedef struct tier_times {
-    double s[2];
-} tier_times;
-
-static double slower_of(const tier_times *t)
+/* A measured curve as a path: `share` is the group's bandwidth over that of the curve's group. */
+static path path_of_curve(const gl_curve_fit *fit, const gl_link *link, double share)
 {
-    return fmax(t->s[0], t->s[1]);
+    const gl_placement *p = &fit->curve->placement;
+    gl_collective collective = fit->curve->collective;
+    double steps =
+        is_pairwise(collective) ? ceil(log2(p->ranks)) : ring_steps(collective, p->ranks);
+    return (path){
+        .link = link != NULL ? link : &measured_link,
+        .fit = fit,
+        .wire_per_size = gl_bus_factor(collective, p->ranks),
+        .share = share,
+        .error_frac = fit->quality.noise_frac,
+        .base_s = CALL_OF_FLOOR * fit->quality.floor_s,
+        .step_s = (1 - CALL_OF_FLOOR) * fit->quality.floor_s / fmax(steps, 1),
+    };
 }
+
+/* Time of w bus bytes over a path, latency not counted. */
+static double bytes_s(const path *p, double wire_bytes)
+{
+    if (p->fit == NULL)
+        return sqrt(wire_bytes * (wire_bytes + 3 * p->half_bytes)) / p->bw_bytes_per_s;
+    double size = wire_bytes / p->wire_per_size / p->share;
+    return fmax(0, gl_curve_eval(p->fit, size).time_s - p->fit->quality.floor_s);
+}
+
+double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placement)
+{
+    double nics = cluster->nics_per_node > 0 ? cluster->nics_per_node : 1;
+    double own = fmax(1.0, nics / (cluster->gpus_per_node > 0 ? cluster->gpus_per_node : 1));
+    double reachable = fmin(nics, own * placement->ranks_per_node);
+    int groups = placement->concurrent_groups > 0 ? placement->concurrent_groups : 1;
+    return fmin(reachable, nics / groups);
+}
+
+/* Nodes that one leaf switch joins (of each rail, where leaves join rails). A leaf with o times as
+ * many downlinks as uplinks has radix·o/(1+o) of them; one of a rail-only network has no uplinks.
+ */
+static double nodes_on_leaf(const gl_cluster *cluster)
+{
+    double o = cluster->oversubscription;
+    double down = cluster->fabric == GL_FABRIC_RAIL_ONLY ? cluster->radix
+                                                         : floor(cluster->radix * o / (1 + o));
+    int ports_per_node = cluster->fabric == GL_FABRIC_FAT_TREE ? cluster->nics_per_node : 1;
+    return floor(down / (ports_per_node > 0 ? ports_per_node : 1));
+}
+
+bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes)
+{
+    return cluster->radix <= 0 || nodes > nodes_on_leaf(cluster);
+}
+
+int gl_rules_switch_levels(const gl_cluster *cluster, int nodes)
+{
+    if (cluster->radix <= 0 || nodes <= nodes_on_leaf(cluster))
+        return 1;
+    /* Every spine has one port for each leaf: radix leaves fill two levels. */
+    return nodes <= nodes_on_leaf(cluster) * cluster->radix ? 2 : 3;
+}
+
+/* What crosses a leaf gets the thinned uplinks. A ring or tree is taken to cross everywhere, which
+ * is cautious for ranks that are ordered by leaf; of an all-to-all the share of the other leaves'
+ * nodes does. */
+static double leaf_slowdown(const gl_cluster *cluster, gl_collective collective, int nodes)
+{
+    if (!gl_rules_crosses_leaf(cluster, nodes))
+        return 1;
+    double here = cluster->radix > 0 ? fmax(1, nodes_on_leaf(cluster)) : 1;
+    double crossing = is_pairwise(collective) ? (nodes - here) / (nodes - 1.0) : 1;
+    return fmax(1, cluster->oversubscription * crossing);
+}
+
+static path intra_path(const gl_cluster *cluster, gl_collective collective, const gl_curve_fit *fit)
+{
+    return fit != NULL ? path_of_curve(fit, cluster->intra.link, 1)
+                       : path_of(cluster->intra.link, collective);
+}
+
+static path inter_path(const gl_cluster *cluster, const gl_network_query *query,
+                       const gl_curve_fit *fit)
+{
+    const gl_placement *want = &query->placement;
+    double nics = gl_rules_nics_share(cluster, want);
+    if (fit != NULL)
+        return path_of_curve(fit, cluster->inter.link,
+                             nics / gl_rules_nics_share(cluster, &fit->curve->placement));
+    path p = path_of(cluster->inter.link, query->collective);
+    p.bw_bytes_per_s *= nics / leaf_slowdown(cluster, query->collective, want->nodes);
+    p.half_bytes *= nics;
+    p.step_s += value_of(&cluster->inter.link->level_latency_s) *
+                (gl_rules_switch_levels(cluster, want->nodes) - 1);
+    return p;
+}
+
+/* Fills the tiers that the placement uses; false when nothing is known of one. */
+static bool find_paths(const gl_rules_curves *curves, rule_case *c)
+{
+    const gl_placement *p = &c->query->placement;
+    const gl_cluster *cluster = c->cluster;
+    bool intra_known = cluster->intra.link != NULL || curves->tier[0] != NULL;
+    bool inter_known = cluster->inter.link != NULL || curves->tier[1] != NULL;
+    if ((p->ranks_per_node > 1 && !intra_known) || (p->nodes > 1 && !inter_known))
+        return false;
+    if (p->ranks_per_node > 1)
+        c->paths[0] = intra_path(cluster, c->query->collective, curves->tier[0]);
+    if (p->nodes > 1)
+        c->paths[1] = inter_path(cluster, c->query, curves->tier[1]);
+    return true;
+}
+
+/* ---- Algorithms -------------------------------------------------------------------------- */
 
 static double base_s(const rule_case *c)
 {
     return fmax(c->paths[0].base_s, c->paths[1].base_s);
 }
 
-/* Latency, the same for both tiers, and the bytes of each. */
-static tier_times with_bytes(const rule_case *c, double latency_s, const double bytes[2],
-                             double bandwidth_share)
+static double wire_bytes(const rule_case *c)
 {
-    tier_times t = {{0, 0}};
-    for (int tier = 0; tier < 2; tier++) {
-        if (c->paths[tier].link != NULL)
-            t.s[tier] = latency_s + ramp_s(&c->paths[tier], bytes[tier]) / bandwidth_share;
-    }
-    return t;
+    return c->query->size_bytes * gl_bus_factor(c->query->collective, c->query->placement.ranks);
 }
 
-static tier_times ring_times(const rule_case *c)
+/* Bytes that enter and leave a node when each node's sum exists once: of an all-reduce of N nodes.
+ */
+static double tree_bytes(const rule_case *c)
+{
+    double nodes = c->query->placement.nodes;
+    return 2 * c->query->size_bytes * (nodes - 1) / nodes;
+}
+
+static candidate ring(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double steps = ring_steps(c->query->collective, p->ranks);
-    double between = c->paths[1].link != NULL ? ring_steps(c->query->collective, p->nodes) : 0;
-    double latency = (steps - between) * c->paths[0].step_s + between * c->paths[1].step_s;
-    const double bytes[2] = {c->wire_bytes, c->wire_bytes};
-    return with_bytes(c, base_s(c) + latency, bytes, 1);
+    double between = p->nodes > 1 ? ring_steps(c->query->collective, p->nodes) : 0;
+    double w = wire_bytes(c);
+    return (candidate){.name = c->query->collective == GL_SENDRECV ? "direct" : "ring",
+                       .latency_s =
+                           (steps - between) * c->paths[0].step_s + between * c->paths[1].step_s,
+                       .bytes = {w, w},
+                       .bandwidth_share = {1, 1}};
 }
 
-static tier_times tree_times(const rule_case *c)
+static double tree_latency(const rule_case *c)
 {
-    const gl_placement *p = &c->query->placement;
-    double hops =
-        (p->ranks_per_node - 1) * c->paths[0].step_s + log2(p->nodes) * c->paths[1].step_s;
-    const double bytes[2] = {c->wire_bytes, c->wire_bytes};
-    return with_bytes(c, base_s(c) + 2 * hops, bytes, TREE_BANDWIDTH);
+    return 2 * log2(c->query->placement.nodes) * c->paths[1].step_s;
 }
 
-/*
- * In-network reduction inside the node: the switch's own path, the same link with another share of
- * its bandwidth; between nodes a ring or tree over one copy of the data per node.
- */
-static tier_times switch_times(const rule_case *c)
+/* NCCL's double tree: a chain through the GPUs of a node, up and down, and two binary trees over
+ * the nodes that carry half of the message each. */
+static candidate tree(const rule_case *c)
 {
-    const gl_link *link = c->paths[0].link;
-    const gl_placement *p = &c->query->placement;
-    if (link == NULL || link->switch_efficiency.kind == GL_FIGURE_ABSENT || p->ranks_per_node < 3)
-        return (tier_times){{(double)INFINITY, 0}};
-    rule_case own = *c;
-    own.paths[0].bw_bytes_per_s = link->bw_bytes_per_s.value * link->switch_efficiency.value;
-    own.paths[0].error_frac = gl_figure_sigma(&link->switch_efficiency);
-    double size = c->query->size_bytes, r = p->ranks_per_node, nodes = p->nodes;
-    double latency =
-        link->switch_latency_s.kind != GL_FIGURE_ABSENT ? link->switch_latency_s.value : 0;
-    const double bytes[2] = {size * (r + 1) / r, size * 2 * (nodes - 1) / nodes};
-    return with_bytes(&own, base_s(c) + latency + 2 * log2(nodes) * c->paths[1].step_s, bytes, 1);
+    double chain = c->query->placement.ranks_per_node - 1;
+    return (candidate){.name = "tree",
+                       .latency_s = 2 * chain * c->paths[0].step_s + tree_latency(c),
+                       .bytes = {2 * c->query->size_bytes, tree_bytes(c)},
+                       .bandwidth_share = {TREE_BANDWIDTH, TREE_BANDWIDTH}};
 }
 
-static tier_times pairwise_times(const rule_case *c)
+/* Scatter inside the nodes, reduce each part between them on its own rail, gather inside. */
+static candidate hierarchical(const rule_case *c)
+{
+    double r = c->query->placement.ranks_per_node;
+    return (candidate){.name = "hierarchical",
+                       .latency_s =
+                           2 * (r - 1) * c->paths[0].step_s + tree_latency(c) + c->paths[1].base_s,
+                       .bytes = {2 * c->query->size_bytes * (r - 1) / r, tree_bytes(c)},
+                       .bandwidth_share = {1, 1},
+                       .one_by_one = true};
+}
+
+/* A switch inside the node that adds up; where a curve was measured it says itself whether. */
+static bool node_switch_reduces(const rule_case *c)
+{
+    const path *p = &c->paths[0];
+    if (p->link == NULL || c->query->placement.ranks_per_node < 3)
+        return false;
+    if (p->fit != NULL)
+        return strcmp(p->fit->curve->algorithm, "nvls") == 0;
+    return p->link->switch_efficiency.kind != GL_FIGURE_ABSENT;
+}
+
+/* The switch's own path over the same link: a GPU sends its buffer once, receives 1/r of the sums
+ * to hand on, and the result. A measured curve has moved its size, whatever that took. */
+static void use_switch(const rule_case *c, candidate *a)
+{
+    const path *p = &c->paths[0];
+    double size = c->query->size_bytes, r = c->query->placement.ranks_per_node;
+    if (p->fit != NULL) {
+        a->bytes[0] = size * p->wire_per_size;
+        return;
+    }
+    a->latency_s += value_of(&p->link->switch_latency_s);
+    a->bytes[0] = size * (r + 1) / r;
+    a->bandwidth_share[0] =
+        p->link->bw_bytes_per_s.value * p->link->switch_efficiency.value / p->bw_bytes_per_s;
+}
+
+static candidate nvls(const rule_case *c)
+{
+    bool across = c->query->placement.nodes > 1;
+    candidate a = {.name = across ? "nvls-tree" : "nvls",
+                   .latency_s = tree_latency(c),
+                   .bytes = {0, tree_bytes(c)},
+                   .bandwidth_share = {1, 1}};
+    use_switch(c, &a);
+    a.bandwidth_share[0] *= across ? SWITCH_TREE_BANDWIDTH : 1;
+    return a;
+}
+
+/* The network's switches add up: every node sends its data once and receives the result once.
+ * Inside the node by its switch, or as a scatter and a gather beside it. */
+static candidate in_network(const rule_case *c)
+{
+    double size = c->query->size_bytes, r = c->query->placement.ranks_per_node;
+    double levels = gl_rules_switch_levels(c->cluster, c->query->placement.nodes);
+    candidate a = {.name = "in-network",
+                   .latency_s = 2 * levels * c->paths[1].step_s,
+                   .bytes = {2 * size * (r - 1) / r, size},
+                   .bandwidth_share = {1, IN_NETWORK_BANDWIDTH}};
+    if (node_switch_reduces(c))
+        use_switch(c, &a);
+    else
+        a.latency_s += 2 * (r - 1) * c->paths[0].step_s;
+    return a;
+}
+
+/* What leaves a node for another rail is handed to that rail's GPU first where rails are joined by
+ * nothing else (or only above the leaves: NCCL's PXN). */
+static candidate pairwise(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double size = c->query->size_bytes, n = p->ranks, r = p->ranks_per_node;
+    double leaves = size * (n - r) / n;
+    double forwarded = c->cluster->fabric != GL_FABRIC_FAT_TREE ? leaves * (r - 1) / r : 0;
     double step = fmax(c->paths[0].step_s, c->paths[1].step_s);
     /* The NICs' bandwidth is the group's on a node: its r ranks share it. */
-    const double bytes[2] = {size * (r - 1) / n, size * (n - r) / n * r};
-    return with_bytes(c, base_s(c) + ceil(log2(n)) * step, bytes, 1);
+    return (candidate){.name = "pairwise",
+                       .latency_s = ceil(log2(n)) * step,
+                       .bytes = {size * (r - 1) / n + forwarded, leaves * r},
+                       .bandwidth_share = {1, 1}};
 }
 
-static bool is_pairwise(gl_collective collective)
+static void offer(const rule_case *c, candidate a, choices *all)
 {
-    return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
-}
-
-static void offer(const char *name, tier_times times, const char **algorithm, tier_times *best)
-{
-    if (slower_of(&times) < slower_of(best)) {
-        *algorithm = name;
-        *best = times;
+    double moves[2] = {0, 0};
+    a.latency_s += base_s(c);
+    for (int tier = 0; tier < 2; tier++) {
+        if (c->paths[tier].link == NULL)
+            continue;
+        moves[tier] = bytes_s(&c->paths[tier], a.bytes[tier]) / a.bandwidth_share[tier];
+        a.tier_s[tier] = a.latency_s + moves[tier];
     }
+    a.time_s = a.latency_s + (a.one_by_one ? moves[0] + moves[1] : fmax(moves[0], moves[1]));
+    if (all->count == 0 || a.time_s < all->all[all->best].time_s)
+        all->best = all->count;
+    all->all[all->count++] = a;
 }
 
 /* NCCL takes what it thinks is fastest. */
-static tier_times choose(const rule_case *c, const char **algorithm)
-{
-    gl_collective collective = c->query->collective;
-    tier_times best = {{(double)INFINITY, 0}};
-    if (is_pairwise(collective)) {
-        offer("pairwise", pairwise_times(c), algorithm, &best);
-        return best;
-    }
-    offer(collective == GL_SENDRECV ? "direct" : "ring", ring_times(c), algorithm, &best);
-    if (collective == GL_ALL_REDUCE && c->query->placement.ranks > 2) {
-        offer("tree", tree_times(c), algorithm, &best);
-        offer("nvls", switch_times(c), algorithm, &best);
-    }
-    return best;
-}
-
-static path intra_path(const gl_cluster *cluster, gl_collective collective, double busbw)
-{
-    static const gl_link measured = {.name = "measured curve"};
-    path p = cluster->intra.link != NULL ? path_of(cluster->intra.link, collective)
-                                         : (path){.link = &measured};
-    if (busbw > 0) {
-        p.bw_bytes_per_s = busbw;
-        p.error_frac = 0;
-    }
-    return p;
-}
-
-static path inter_path(const gl_cluster *cluster, gl_collective collective,
-                       const gl_placement *placement)
-{
-    path p = path_of(cluster->inter.link, collective);
-    double nics = gl_rules_nics_share(cluster, placement);
-    p.bw_bytes_per_s *= nics;
-    p.half_bytes *= nics;
-    if (gl_rules_crosses_leaf(cluster, placement->nodes))
-        p.bw_bytes_per_s /= cluster->oversubscription;
-    return p;
-}
-
-static rule_case start(const gl_network_query *query)
-{
-    return (rule_case){.query = query,
-                       .wire_bytes = query->size_bytes *
-                                     gl_bus_factor(query->collective, query->placement.ranks)};
-}
-
-/* Fills the tiers that the placement uses; false when one has no link. */
-static bool find_paths(const gl_cluster *cluster, double intra_busbw, rule_case *c)
+static choices choose(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
-    bool intra_known = cluster->intra.link != NULL || intra_busbw > 0;
-    if ((p->ranks_per_node > 1 && !intra_known) || (p->nodes > 1 && cluster->inter.link == NULL))
+    choices all = {.count = 0};
+    if (is_pairwise(c->query->collective)) {
+        offer(c, pairwise(c), &all);
+        return all;
+    }
+    offer(c, ring(c), &all);
+    if (c->query->collective != GL_ALL_REDUCE || p->ranks < 3)
+        return all;
+    offer(c, tree(c), &all);
+    if (node_switch_reduces(c))
+        offer(c, nvls(c), &all);
+    if (p->nodes > 1 && p->ranks_per_node > 1)
+        offer(c, hierarchical(c), &all);
+    if (p->nodes > 1 && c->cluster->in_network_reduction)
+        offer(c, in_network(c), &all);
+    return all;
+}
+
+/* ---- Answers ----------------------------------------------------------------------------- */
+
+/* "data/links/nvlink4 + ib-ndr", "curve 3 of lab + data/links/ib-ndr" */
+static const char *sources(const rule_case *c, gl_arena *arena)
+{
+    const char *text = "";
+    const gl_tier *tiers[2] = {&c->cluster->intra, &c->cluster->inter};
+    for (int tier = 0; tier < 2; tier++) {
+        const path *p = &c->paths[tier];
+        bool first = text[0] == '\0';
+        if (p->link == NULL)
+            continue;
+        if (p->fit != NULL)
+            text = gl_arena_printf(arena, "%s%scurve %lld of %s", text, first ? "" : " + ",
+                                   (long long)p->fit->curve->id,
+                                   tiers[tier]->calibration != NULL ? tiers[tier]->calibration
+                                                                    : c->cluster->name);
+        else
+            text = gl_arena_printf(arena, "%s%s%s", text,
+                                   first                     ? "data/links/"
+                                   : c->paths[0].fit != NULL ? " + data/links/"
+                                                             : " + ",
+                                   p->link->name);
+    }
+    return text;
+}
+
+static const char *seconds(double time_s, gl_arena *arena)
+{
+    char text[32];
+    return gl_arena_strdup(arena, gl_format_quantity(time_s, GL_SECONDS, text, sizeof text));
+}
+
+/* "; inside 118 MB at 306 GB/s over nvlink4: 405 us" */
+static const char *explain_tier(const rule_case *c, const candidate *a, int tier, gl_arena *arena)
+{
+    const path *p = &c->paths[tier];
+    double moves = a->tier_s[tier] - a->latency_s;
+    if (p->link == NULL)
+        return "";
+    const char *how =
+        p->fit != NULL
+            ? gl_arena_printf(arena, "as curve %lld moves them%s", (long long)p->fit->curve->id,
+                              p->share != 1 ? gl_arena_printf(arena, " x %.4g", p->share) : "")
+            : gl_arena_printf(arena, "at %.3g GB/s (half of it at %.3g MB) over %s",
+                              p->bw_bytes_per_s * a->bandwidth_share[tier] / 1e9,
+                              p->half_bytes / 1e6, p->link->name);
+    return gl_arena_printf(arena, "; %s %.0f B %s: %s", tier == 0 ? "inside" : "between nodes",
+                           a->bytes[tier], how, seconds(moves, arena));
+}
+
+static const char *explain(const rule_case *c, const choices *all, gl_arena *arena)
+{
+    const gl_placement *p = &c->query->placement;
+    const candidate *a = &all->all[all->best];
+    const char *others = "";
+    for (int i = 0; i < all->count; i++)
+        if (i != all->best)
+            others = gl_arena_printf(arena, "%s%s %s %s", others,
+                                     others[0] != '\0' ? "," : "; slower:", all->all[i].name,
+                                     seconds(all->all[i].time_s, arena));
+    return gl_arena_printf(arena, "%s over %d ranks on %d node%s: latency %s%s%s%s%s", a->name,
+                           p->ranks, p->nodes, p->nodes == 1 ? "" : "s",
+                           seconds(a->latency_s, arena), explain_tier(c, a, 0, arena),
+                           explain_tier(c, a, 1, arena),
+                           c->paths[0].link == NULL || c->paths[1].link == NULL ? ""
+                           : a->one_by_one                                      ? "; one by one"
+                                           : "; the slower decides",
+                           others);
+}
+
+/* The figure behind the tier that decides, and the rule. */
+static double error_of(const rule_case *c, const candidate *a, const path *slower)
+{
+    bool switched = strncmp(a->name, "nvls", 4) == 0 && c->paths[0].fit == NULL;
+    if (!switched)
+        return hypot(slower->error_frac, RULE_ERROR_FRAC);
+    double figures =
+        fmax(gl_figure_sigma(&c->paths[0].link->switch_efficiency), c->paths[1].error_frac);
+    return hypot(figures,
+                 c->query->placement.nodes > 1 ? SWITCH_NODES_ERROR_FRAC : RULE_ERROR_FRAC);
+}
+
+bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
+                   const gl_rules_curves *curves, gl_arena *arena, gl_network_time *out)
+{
+    rule_case c = {.query = query, .cluster = cluster};
+    if (!find_paths(curves, &c))
         return false;
-    if (p->ranks_per_node > 1)
-        c->paths[0] = intra_path(cluster, c->query->collective, intra_busbw);
-    if (p->nodes > 1)
-        c->paths[1] = inter_path(cluster, c->query->collective, p);
-    return true;
-}
-
-static const char *link_names(const rule_case *c, const char *between, gl_arena *arena)
-{
-    const gl_link *intra = c->paths[0].link, *inter = c->paths[1].link;
-    if (intra == NULL || inter == NULL)
-        return intra != NULL ? intra->name : inter->name;
-    return gl_arena_printf(arena, "%s%s%s", intra->name, between, inter->name);
-}
-
-static const char *explain_switch(const rule_case *c, gl_arena *arena)
-{
-    const gl_placement *p = &c->query->placement;
-    const gl_link *link = c->paths[0].link;
-    return gl_arena_printf(
-        arena, "nvls over %d ranks on %d node%s: the switch of %s adds up, %.0f B at %.3g GB/s%s",
-        p->ranks, p->nodes, p->nodes == 1 ? "" : "s", link->name,
-        c->query->size_bytes * (p->ranks_per_node + 1) / p->ranks_per_node,
-        link->bw_bytes_per_s.value * link->switch_efficiency.value / 1e9,
-        p->nodes > 1 ? gl_arena_printf(arena, "; between nodes %.0f B at %.3g GB/s over %s",
-                                       c->query->size_bytes * 2 * (p->nodes - 1) / p->nodes,
-                                       c->paths[1].bw_bytes_per_s / 1e9, c->paths[1].link->name)
-                     : "");
-}
-
-static const char *explain(const rule_case *c, const gl_network_time *t, const path *slower,
-                           gl_arena *arena)
-{
-    const gl_placement *p = &c->query->placement;
-    if (strcmp(t->algorithm, "nvls") == 0)
-        return explain_switch(c, arena);
-    return gl_arena_printf(
-        arena,
-        "%s over %d ranks on %d node%s (%s): %.0f B on the wire, slower at %s, %.3g GB/s (half of "
-        "it at %.3g MB); base %.3g us, steps of %.3g us inside and %.3g us between nodes",
-        t->algorithm, p->ranks, p->nodes, p->nodes == 1 ? "" : "s", link_names(c, ", ", arena),
-        c->wire_bytes, slower->link->name, slower->bw_bytes_per_s / 1e9, slower->half_bytes / 1e6,
-        base_s(c) * 1e6, c->paths[0].step_s * 1e6, c->paths[1].step_s * 1e6);
-}
-
-bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
-                   gl_arena *arena, gl_network_time *out)
-{
-    rule_case c = start(query);
-    if (!find_paths(cluster, intra_busbw, &c))
-        return false;
-    gl_network_time t = {.evidence = GL_EVIDENCE_CATALOGUE};
-    tier_times tiers = choose(&c, &t.algorithm);
-    const path *slower = &c.paths[tiers.s[1] >= tiers.s[0]];
-    t.time_s = slower_of(&tiers);
-    t.tier_s[0] = tiers.s[0];
-    t.tier_s[1] = tiers.s[1];
-    t.error_frac = hypot(slower->error_frac, RULE_ERROR_FRAC);
-    if (strcmp(t.algorithm, "nvls") == 0) {
-        double figures =
-            fmax(gl_figure_sigma(&c.paths[0].link->switch_efficiency), c.paths[1].error_frac);
-        t.error_frac =
-            hypot(figures, query->placement.nodes > 1 ? SWITCH_NODES_ERROR_FRAC : RULE_ERROR_FRAC);
+    choices all = choose(&c);
+    const candidate *a = &all.all[all.best];
+    const path *slower = &c.paths[a->tier_s[1] >= a->tier_s[0]];
+    bool measured = (c.paths[0].link == NULL || c.paths[0].fit != NULL) &&
+                    (c.paths[1].link == NULL || c.paths[1].fit != NULL);
+    gl_network_time t = {
+        .time_s = a->time_s,
+        .tier_s = {a->tier_s[0], a->tier_s[1]},
+        .error_frac = error_of(&c, a, slower),
+        .evidence = measured ? GL_EVIDENCE_EXTRAPOLATED_RANKS : GL_EVIDENCE_CATALOGUE,
+        .algorithm = a->name,
+        .transport = slower->fit != NULL ? slower->fit->curve->transport : slower->link->transport,
+        .busbw_bytes_per_s = wire_bytes(&c) / a->time_s,
+        .source = "",
+        .formula = ""};
+    if (!query->figures_only) {
+        t.source = sources(&c, arena);
+        t.formula = explain(&c, &all, arena);
     }
-    t.transport = slower->link->transport;
-    t.busbw_bytes_per_s = c.wire_bytes / t.time_s;
-    t.source = gl_arena_printf(arena, "data/links/%s", link_names(&c, " + ", arena));
-    t.formula = explain(&c, &t, slower, arena);
     *out = t;
     return true;
 }
 
 double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
-                        double intra_busbw)
+                        const gl_rules_curves *curves)
 {
-    bool known = cluster->intra.link != NULL || intra_busbw > 0;
+    bool known = cluster->intra.link != NULL || curves->tier[0] != NULL;
     if (query->placement.ranks_per_node < 2 || !known)
         return 0;
-    rule_case c = start(query);
-    c.paths[0] = intra_path(cluster, query->collective, intra_busbw);
-    const char *unused;
-    return choose(&c, &unused).s[0];
+    rule_case c = {.query = query, .cluster = cluster};
+    c.paths[0] = intra_path(cluster, query->collective, curves->tier[0]);
+    choices all = choose(&c);
+    return all.all[all.best].tier_s[0];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times from catalogue links: one tier, and two tiers put together. Internal to the core. */
+/* Times from what is known of each tier, put together by algorithm. Internal to the core. */
 #ifndef GL_CORE_NETWORK_RULES_H
 #define GL_CORE_NETWORK_RULES_H
 
@@ -12,16 +12,25 @@ double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placem
 /* Does traffic between the nodes of the group cross a leaf switch? Without a stated radix: yes. */
 bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes);
 
+/* Levels of switches that a message between the nodes of a group climbs, from the stated radix:
+ * 1 = one leaf, 2 = leaf and spine, 3 = a core above them. Without a radix: 1. */
+int gl_rules_switch_levels(const gl_cluster *cluster, int nodes);
+
+/* Curves that stand for the links of a tier, NULL where the catalogue serves: one measured inside a
+ * node, and one over several nodes with one rank on each. */
+typedef struct gl_rules_curves {
+    const gl_curve_fit *tier[2];
+} gl_rules_curves;
+
 /*
- * Time over the catalogue links of the tiers that the placement uses. `intra_busbw` > 0 replaces
- * the intra-node link by a measured large-message busbw. Returns false when a link that is needed
- * is not in the cluster.
+ * The fastest algorithm over the tiers that the placement uses. Returns false when nothing is known
+ * of a tier that is needed.
  */
-bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query, double intra_busbw,
-                   gl_arena *arena, gl_network_time *out);
+bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
+                   const gl_rules_curves *curves, gl_arena *arena, gl_network_time *out);
 
 /* What of a collective over several nodes the inside of a node takes: 0 when nothing is known. */
 double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
-                        double intra_busbw);
+                        const gl_rules_curves *curves);
 
 #endif

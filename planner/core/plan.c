@@ -32,6 +32,7 @@ typedef struct planner {
     gl_plan *plan;
     size_t warning_capacity;
     double tax_error_frac; /* one-sigma relative error of the overlap taxes */
+    gl_layout over_sites;  /* of a cluster of several; otherwise all 0 */
 } planner;
 
 static void warn(planner *p, const char *text)
@@ -50,6 +51,8 @@ static bool build_stages(planner *p, gl_error *err)
     gl_plan *plan = p->plan;
     const gl_overlap_losses losses = gl_overlap_losses_of(p->cluster);
     const gl_stage_planner stages = {.workload = p->workload,
+                                     .over_sites =
+                                         p->cluster->sites.count > 1 ? &p->over_sites : NULL,
                                      .cluster = p->cluster,
                                      .parameters = &plan->parameters,
                                      .layout = &plan->layout,
@@ -138,49 +141,24 @@ static gl_schedule simulate(const planner *p, double *row_exposed_s)
     return s;
 }
 
-/* Relative error of a tier's communication: its rows are one correlated source. */
-static double tier_error(const planner *p, int tier)
-{
-    double weighted = 0, sum = 0;
-    for (int i = 0; i < p->workload->parallel.pp; i++) {
-        const gl_stage_plan *sp = &p->plan->stage_plans[i];
-        for (size_t j = 0; j < sp->traffic.row_count; j++) {
-            const gl_traffic_row *r = &sp->traffic.rows[j];
-            double s = sp->times[j].time_s * (double)r->calls_per_step;
-            if (gl_slower_tier(&sp->times[j]) != tier)
-                continue;
-            weighted += s * sp->times[j].error_frac;
-            sum += s;
-        }
-    }
-    return sum > 0 ? weighted / sum : 0;
-}
+enum { DEFAULT_DRAWS = 1000 };
 
-/* P10 and P90: each source moved alone by its P90, up and down by the same factor, and what the
- * step gains and loses by that (in closed form) added in quadrature, each side for itself. */
 static void fill_interval(planner *p, gl_step *step)
 {
-    gl_scales scales = as_predicted;
-    double middle = evaluate(p, scales).time_s;
-    const struct {
-        double *scale, sigma;
-    } sources[] = {
-        {&scales.compute, p->plan->compute.error_frac},
-        {&scales.tier[0], tier_error(p, 0)},
-        {&scales.tier[1], tier_error(p, 1)},
-        {&scales.overlap_tax, p->tax_error_frac},
-    };
-    double faster = 0, slower = 0;
-    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
-        double factor = 1 + GL_P90_OF_SIGMA * sources[i].sigma;
-        *sources[i].scale = factor;
-        slower = hypot(slower, evaluate(p, scales).time_s - middle);
-        *sources[i].scale = 1 / factor;
-        faster = hypot(faster, middle - evaluate(p, scales).time_s);
-        *sources[i].scale = 1;
-    }
-    step->time_p10_s = step->time_s * (1 - faster / middle);
-    step->time_p90_s = step->time_s * (1 + slower / middle);
+    gl_plan *plan = p->plan;
+    gl_uncertainty_input input = {.workload = p->workload,
+                                  .cluster = p->cluster,
+                                  .compute = &plan->compute,
+                                  .stages = plan->stage_plans,
+                                  .time_s = step->time_s,
+                                  .overlap_sigma = p->tax_error_frac,
+                                  .seed = plan->options.seed,
+                                  .draws = plan->options.draws > 0 ? plan->options.draws
+                                                                   : DEFAULT_DRAWS};
+    gl_uncertainty_build(&input, p->arena, &plan->uncertainty);
+    step->time_p10_s = plan->uncertainty.p10_s;
+    step->time_p50_s = plan->uncertainty.p50_s;
+    step->time_p90_s = plan->uncertainty.p90_s;
 }
 
 static void fill_rows(planner *p, const double *exposed_s)
@@ -228,6 +206,7 @@ static void fill_step(planner *p)
     double nan = (double)NAN;
     *step = (gl_step){.time_s = nan,
                       .time_p10_s = nan,
+                      .time_p50_s = nan,
                       .time_p90_s = nan,
                       .compute_s = nan,
                       .overlap_tax_s = nan,
@@ -389,6 +368,8 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
     gl_parameters_build(&workload->model, &workload->parallel, arena, &out->parameters);
     gl_stages_build(&workload->model, &workload->parallel, arena, &out->stages);
     out->layout = gl_layout_build(&workload->parallel, cluster->gpus_per_node);
+    if (cluster->sites.count > 1)
+        p.over_sites = gl_layout_over_sites(&workload->parallel, gl_cluster_gpus_per_site(cluster));
     if (!build_stages(&p, err))
         return false;
     gl_compute_build(workload, &out->parameters, cluster, arena, &out->compute);

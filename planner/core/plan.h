@@ -9,6 +9,7 @@
 #include "planner/core/compute.h"
 #include "planner/core/memory.h"
 #include "planner/core/schedule.h"
+#include "planner/core/uncertainty.h"
 
 /* A traffic row with its times. */
 typedef struct gl_timed_row {
@@ -21,7 +22,7 @@ typedef struct gl_timed_row {
 } gl_timed_row;
 
 typedef struct gl_step {
-    double time_s, time_p10_s, time_p90_s; /* NaN when compute is not known */
+    double time_s, time_p10_s, time_p50_s, time_p90_s; /* NaN when compute is not known */
     double compute_s;       /* forward and backward of all microbatches, slowest stage */
     double overlap_tax_s;   /* compute lost to communication that hides behind it */
     double communication_s; /* sum over the rows */
@@ -64,6 +65,8 @@ typedef struct gl_plan_options {
     double headroom; /* ≥ 1 */
     int stage;       /* to report; −1 = the one whose ranks move most */
     bool allow_extrapolation;
+    unsigned long seed; /* of the draws for the interval */
+    size_t draws;       /* how many; 0 = 1000 */
 } gl_plan_options;
 
 typedef struct gl_plan {
@@ -80,6 +83,7 @@ typedef struct gl_plan {
     gl_compute compute;
     gl_stage_plan *stage_plans; /* pp of them */
     gl_step step;
+    gl_uncertainty uncertainty;
     gl_bandwidth_need needs[GL_TIER_COUNT];
     gl_memory memory; /* of the fullest stage */
     int memory_stage;

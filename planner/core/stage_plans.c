@@ -73,7 +73,7 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster)
 
 gl_memo *gl_call_memo(gl_arena *arena)
 {
-    return gl_memo_create(arena, 3, sizeof(gl_network_time));
+    return gl_memo_create(arena, 4, sizeof(gl_network_time));
 }
 
 /* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
@@ -86,17 +86,22 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
                       const gl_network_time **out, gl_error *err)
 {
     const gl_placement *g = &row->placement;
+    /* Groups of a kind lie over the sites as one: no further part of the key is needed. */
     const gl_memo_key key = {
         {row->size_bytes, gl_memo_pair(g->ranks, g->nodes),
          gl_memo_pair(g->ranks_per_node,
-                      g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective)}};
+                      g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective),
+         p->over_sites != NULL ? row->group : 0}};
     bool found;
     gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     const gl_network_query query = {.collective = row->collective,
                                     .placement = row->placement,
                                     .size_bytes = (double)row->size_bytes,
                                     .in_place = trains_in_place(row->collective),
-                                    .allow_extrapolation = p->allow_extrapolation};
+                                    .allow_extrapolation = p->allow_extrapolation,
+                                    .over_sites = p->over_sites != NULL
+                                                      ? p->over_sites->groups[row->group]
+                                                      : (gl_placement){0}};
     *out = time;
     if (found)
         return true;
@@ -144,8 +149,8 @@ static gl_memo_key base_key(const gl_stage_planner *p, const gl_stage *stage)
     const gl_placement *g = p->layout->groups;
     int64_t many = (g[GL_GROUP_DP].ranks > 1) + 2 * (g[GL_GROUP_EXPERT_DP].ranks > 1) +
                    4 * (g[GL_GROUP_SHARD].ranks > 1) + 8 * (g[GL_GROUP_REPLICATE].ranks > 1);
-    int flags =
-        q->zero + 4 * q->vocab_parallel + 8 * q->accumulate + 16 * q->reshard + 32 * (int)many;
+    int flags = q->zero + 4 * q->vocab_parallel + 8 * q->accumulate + 16 * q->reshard +
+                32 * (int)many + 512 * q->reduce_scatter;
     return (gl_memo_key){{gl_memo_pair(q->tp, q->ep), gl_memo_pair(q->pp, stage->index),
                           gl_memo_pair(gl_parallel_chunks(q), flags), q->shard}};
 }

@@ -26,6 +26,7 @@ typedef struct gl_stage_planner {
     const gl_cluster *cluster;
     const gl_parameters *parameters;
     const gl_layout *layout;
+    const gl_layout *over_sites; /* of a cluster of several sites; NULL = one */
     const gl_network *network;
     const gl_overlap_losses *losses;
     bool allow_extrapolation;

@@ -160,24 +160,61 @@ static void gather_buckets(gl_traffic_builder *b, const reduction *r, const buck
     }
 }
 
+/* The reduced shards of `elements` are summed over the groups that hold the same. */
+static int add_replicas(gl_traffic_builder *b, const reduction *r, int64_t elements, int64_t calls)
+{
+    const gl_traffic_row kind = {
+        .dimension = GL_TRAFFIC_DP,
+        .operation = r->shards,
+        .phase = GL_PHASE_BACKWARD,
+        .collective = GL_ALL_REDUCE,
+        .group = GL_GROUP_REPLICATE,
+        .may_hide = b->workload->overlap.dp,
+        .formula = "parameters of a unit / shard · e_g / compression",
+    };
+    int shard = b->layout->groups[GL_GROUP_SHARD].ranks;
+    return gl_traffic__add(b, &kind, gradient_bytes(b, (elements + shard - 1) / shard), calls);
+}
+
+/* Is this weight's ZeRO group smaller than all replicas? */
+static bool has_replicas(const gl_traffic_builder *b, const reduction *r)
+{
+    const gl_parallel *p = &b->workload->parallel;
+    return p->shard > 0 && p->zero > 0 && r->which != EXPERT_TENSORS;
+}
+
+/* Whole gradients over all replicas, also where ZeRO needs a shard of them only. */
+static reduction whole_gradients(const reduction *r)
+{
+    reduction whole = *r;
+    if (r->group == GL_GROUP_SHARD)
+        whole.group = GL_GROUP_DP;
+    return whole;
+}
+
 static void reduce_buckets(gl_traffic_builder *b, const reduction *r)
 {
     const gl_parallel *p = &b->workload->parallel;
-    if (b->layout->groups[r->group].ranks < 2)
+    bool scatters = p->zero > 0 && p->reduce_scatter;
+    bool replicas = scatters && has_replicas(b, r);
+    reduction gradients = scatters ? *r : whole_gradients(r);
+    if (b->layout->groups[gradients.group].ranks < 2 && !replicas)
         return;
     bool every = p->zero != 1 && !p->accumulate;
     int64_t calls = every ? b->microbatches : 1;
-    gl_collective collective = p->zero == 0 ? GL_ALL_REDUCE : GL_REDUCE_SCATTER;
+    gl_collective collective = scatters ? GL_REDUCE_SCATTER : GL_ALL_REDUCE;
     bucket_list list = make_buckets(b, r->which);
-    gl_traffic__expect_messages(b, p->zero > 0 ? 2 * list.count : list.count);
+    gl_traffic__expect_messages(b, (1 + (size_t)(p->zero > 0) + (size_t)replicas) * list.count);
     for (size_t i = 0; i < list.count; i++) {
         const bucket *item = &list.items[i];
-        int row = add_gradients(b, r, collective, item->elements, calls);
+        int row = add_gradients(b, &gradients, collective, item->elements, calls);
         const gl_message message = {.block = item->block,
                                     .within = item->within,
                                     .when = GL_AFTER_BACKWARD,
                                     .every_microbatch = every};
         gl_traffic__message(b, row, &message);
+        if (replicas)
+            gl_traffic__message(b, add_replicas(b, r, item->elements, calls), &message);
     }
     if (p->zero > 0)
         gather_buckets(b, r, &list);
@@ -221,23 +258,11 @@ static void gather_unit(gl_traffic_builder *b, const reduction *r, const unit *u
     gl_traffic__message(b, row, &message);
 }
 
-/* HSDP: the reduced shards are summed over the groups that hold the same, with the last microbatch
- * when gradients are accumulated. */
+/* With the last microbatch when gradients are accumulated. */
 static void replicate_unit(gl_traffic_builder *b, const reduction *r, const unit *u)
 {
     bool every = !b->workload->parallel.accumulate;
-    const gl_traffic_row kind = {
-        .dimension = GL_TRAFFIC_DP,
-        .operation = r->shards,
-        .phase = GL_PHASE_BACKWARD,
-        .collective = GL_ALL_REDUCE,
-        .group = GL_GROUP_REPLICATE,
-        .may_hide = b->workload->overlap.dp,
-        .formula = "parameters of a unit / shard · e_g / compression",
-    };
-    int shard = b->layout->groups[GL_GROUP_SHARD].ranks;
-    int64_t elements = (unit_elements(u, r->which) + shard - 1) / shard;
-    int row = gl_traffic__add(b, &kind, gradient_bytes(b, elements), every ? b->microbatches : 1);
+    int row = add_replicas(b, r, unit_elements(u, r->which), every ? b->microbatches : 1);
     const gl_message message = {
         .block = u->reduced, .within = 1, .when = GL_AFTER_BACKWARD, .every_microbatch = every};
     gl_traffic__message(b, row, &message);
@@ -259,7 +284,7 @@ static void reduce_unit(gl_traffic_builder *b, const reduction *r, const unit *u
     const gl_message message = {
         .block = u->reduced, .within = 1, .when = GL_AFTER_BACKWARD, .every_microbatch = true};
     gl_traffic__message(b, row, &message);
-    if (b->workload->parallel.shard > 0 && r->which != EXPERT_TENSORS)
+    if (has_replicas(b, r))
         replicate_unit(b, r, u);
 }
 
@@ -315,9 +340,9 @@ void gl_traffic__data_parallel(gl_traffic_builder *b)
     /* Without EP an expert has as many replicas as any other weight, and shares its buckets. */
     reduction parts[] = {p->ep > 1 ? dense : together, experts};
     int part_count = p->ep > 1 ? 2 : 1;
+    if (p->zero > 0 && p->shard > 0)
+        parts[0].group = GL_GROUP_SHARD;
     if (p->zero == 3) {
-        if (p->shard > 0)
-            parts[0].group = GL_GROUP_SHARD;
         shard_units(b, parts, part_count);
         return;
     }

@@ -43,10 +43,16 @@ static void add(gl_traffic_builder *b, const family *f, entry e)
     gl_traffic__add(b, &kind, e.size_bytes, e.calls);
 }
 
+/* Bytes of so many elements of activations on the wire. */
+static int64_t wire_bytes(const gl_traffic_builder *b, int64_t elements)
+{
+    return gl_traffic__bytes(elements, gl_activation_type(&b->workload->precision));
+}
+
 /* A = s·b·h·e/c. */
 static int64_t activation_bytes(const gl_traffic_builder *b)
 {
-    return gl_traffic__bytes(b->tokens * b->workload->model.hidden, b->workload->precision.compute);
+    return wire_bytes(b, b->tokens * b->workload->model.hidden);
 }
 
 static const char activation_formula[] = "A = s·b·h·e/c";
@@ -136,6 +142,21 @@ void gl_traffic__tensor_parallel(gl_traffic_builder *b)
         add_ends(b, &f);
 }
 
+/* What was sent in parts is joined over the TP ranks of the stage where it arrives (arXiv
+ * 2104.04473, section 4.1). */
+static void add_joining(gl_traffic_builder *b, int64_t calls)
+{
+    const family f = {GL_TRAFFIC_PP, GL_GROUP_TP, b->workload->overlap.pp, 1};
+    int64_t size = activation_bytes(b), m = b->microbatches;
+    int64_t first = b->stage->has_embedding ? m : 0, last = b->stage->has_head ? m : 0;
+    add(b, &f,
+        (entry){"joined activations", GL_PHASE_FORWARD, GL_ALL_GATHER, size, calls - first,
+                activation_formula});
+    add(b, &f,
+        (entry){"joined activation gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, size, calls - last,
+                activation_formula});
+}
+
 /*
  * A stage sends and receives v activations per microbatch in forward, one less of either at the
  * ends of the model, and as many gradients in backward. Both directions of a link work at once, so
@@ -145,13 +166,15 @@ void gl_traffic__pipeline(gl_traffic_builder *b)
 {
     const gl_parallel *p = &b->workload->parallel;
     const family f = {GL_TRAFFIC_PP, GL_GROUP_PP, b->workload->overlap.pp, 1};
-    bool split = p->sequence_parallel && p->tp > 1;
+    bool split = (p->sequence_parallel || p->scatter_gather) && p->tp > 1;
     int64_t size = split ? activation_bytes(b) / p->tp : activation_bytes(b);
     int64_t calls = gl_parallel_chunks(p) * b->microbatches;
     const char *formula = split ? "A/t = s·b·h·e/(c·t)" : activation_formula;
     add(b, &f, (entry){"activations", GL_PHASE_FORWARD, GL_SENDRECV, size, calls, formula});
     add(b, &f,
         (entry){"activation gradients", GL_PHASE_BACKWARD, GL_SENDRECV, size, calls, formula});
+    if (split && !p->sequence_parallel && p->pp > 1)
+        add_joining(b, calls);
 }
 
 /* The exchanges of context parallelism are part of the attention core (Transformer Engine runs them
@@ -166,7 +189,7 @@ static void add_ring(gl_traffic_builder *b, const family *f, const gl_attention_
                      int64_t layers)
 {
     static const char formula[] = "2·s·b·g·d_h·e/(c·t)";
-    int64_t size = gl_traffic__bytes(b->tokens * (w->k + w->v), b->workload->precision.compute);
+    int64_t size = wire_bytes(b, b->tokens * (w->k + w->v));
     int64_t hops = layers * (b->workload->parallel.cp - 1);
     add(b, f, (entry){"keys and values", GL_PHASE_FORWARD, GL_SENDRECV, size, hops, formula});
     add(b, f,
@@ -182,7 +205,7 @@ static void add_gathered(gl_traffic_builder *b, const family *f, int64_t width, 
 {
     static const char formula[] = "s·b·g·d_h·e/t";
     int64_t tokens = b->tokens * b->workload->parallel.cp;
-    int64_t size = gl_traffic__bytes(tokens * width, b->workload->precision.compute);
+    int64_t size = wire_bytes(b, tokens * width);
     add(b, f, (entry){"keys and values", GL_PHASE_FORWARD, GL_ALL_GATHER, size, layers, formula});
     add(b, f,
         (entry){"key and value gradients", GL_PHASE_BACKWARD, GL_REDUCE_SCATTER, size, layers,
@@ -196,7 +219,7 @@ static void add_gathered(gl_traffic_builder *b, const family *f, int64_t width, 
 static void add_exchanged(gl_traffic_builder *b, const family *f, int64_t width, int64_t layers)
 {
     static const char formula[] = "s·b·(a or g)·d_h·e/(c·t)";
-    int64_t size = gl_traffic__bytes(b->tokens * width, b->workload->precision.compute);
+    int64_t size = wire_bytes(b, b->tokens * width);
     add(b, f,
         (entry){"queries, keys, values, output", GL_PHASE_FORWARD, GL_ALLTOALL, size, layers,
                 formula});

@@ -11,7 +11,7 @@ static gl_model default_model(void)
         .fused_weights = true,
         .biases = GL_BIASES_NONE,
         .norms = GL_NORMS_RMSNORM,
-        .attention = {.kind = GL_ATTENTION_GQA, .flash = true},
+        .attention = {.kind = GL_ATTENTION_GQA},
         .moe = {.every = 1, .capacity = 1, .imbalance = 1},
     };
 }
@@ -29,6 +29,7 @@ static gl_parallel default_parallel(void)
         .recompute = GL_RECOMPUTE_NONE,
         .sp_regather = true,
         .reshard = true,
+        .reduce_scatter = true,
         .accumulate = true,
         .cp_method = GL_CP_RING,
         .cp_balanced = true,
@@ -48,6 +49,7 @@ gl_workload gl_workload_defaults(void)
                       .optimizer = GL_FP32,
                       .master = GL_FP32},
         .buckets = {.gradient_bytes = 25 * mebibyte, .first_bytes = mebibyte, .compression = 1},
+        .optimizer = {.clipping = true},
         .overlap = {.dp = true, .pp = true, .cp = true, .zero3_prefetch = true},
         .target_exposed_frac = 0.10,
     };
@@ -68,6 +70,13 @@ int64_t gl_workload_microbatches(const gl_workload *workload)
     return global / replica_batch;
 }
 
+gl_dtype gl_activation_type(const gl_precision *precision)
+{
+    if (precision->activations != GL_DTYPE_NONE)
+        return precision->activations;
+    return precision->compute == GL_FP8 ? GL_BF16 : precision->compute;
+}
+
 double gl_workload_step_tokens(const gl_workload *w)
 {
     return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp *
@@ -79,7 +88,7 @@ double gl_zero_ranks(const gl_parallel *p, bool experts)
     double replicas = (double)p->dp * p->cp;
     if (experts && p->ep > 1)
         return replicas / p->ep;
-    return p->zero == 3 && p->shard > 0 ? p->shard : replicas;
+    return p->zero > 0 && p->shard > 0 ? p->shard : replicas;
 }
 
 double gl_copied_gradients(const gl_workload *workload, double dense, double experts)

@@ -33,7 +33,6 @@ typedef struct gl_attention {
     int kv_lora;                  /* MLA: rank of the compressed K and V */
     int qk_nope, qk_rope, v_head; /* MLA: head sizes without and with rotary part, of V */
     int window;                   /* sliding window in tokens; 0 = full */
-    bool flash;                   /* false: scores, softmax and dropout go through memory */
 } gl_attention;
 
 typedef struct gl_moe {
@@ -79,13 +78,19 @@ typedef struct gl_parallel {
     bool recompute_early_stop; /* PyTorch's checkpoint skips each block's last collective */
     bool sp_regather;          /* SP gathers the column-parallel input again in backward */
     bool reshard;              /* ZeRO-3: gather parameters again in backward */
+    bool reduce_scatter;       /* ZeRO-1, 2: gradients are scattered; false: all-reduced */
     bool accumulate;           /* gradients move once a step instead of every microbatch */
     gl_cp_method cp_method;
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
-    int shard;                   /* HSDP: ZeRO-3 inside this many ranks; 0 = over all */
+    int shard;                   /* ZeRO inside this many ranks (HSDP); 0 = over all */
     bool vocab_parallel;         /* embedding and LM head split over TP */
+    bool scatter_gather;         /* PP sends 1/tp of an activation and joins it on arrival */
     gl_axis order[GL_ORDER_MAX]; /* neighbours first; each axis once */
 } gl_parallel;
+
+typedef struct gl_optimizer {
+    bool clipping; /* gradients are clipped by their norm */
+} gl_optimizer;
 
 typedef struct gl_batch {
     int64_t global; /* sequences per step over all replicas; 0 = dp·micro */
@@ -95,6 +100,7 @@ typedef struct gl_batch {
 typedef struct gl_precision {
     gl_dtype compute, gradients, optimizer;
     gl_dtype master;            /* GL_DTYPE_NONE: weights are updated in place */
+    gl_dtype activations;       /* on the wire; GL_DTYPE_NONE = as gl_activation_type says */
     gl_dtype dispatch, combine; /* MoE all-to-all; GL_DTYPE_NONE = compute */
 } gl_precision;
 
@@ -103,6 +109,25 @@ typedef struct gl_buckets {
     double first_bytes;    /* cap of the first bucket */
     double compression;    /* gradient bytes are divided by this, ≥ 1 */
 } gl_buckets;
+
+/* What runs a model on the GPU: properties of the framework. */
+typedef enum gl_attention_kernel {
+    GL_ATTENTION_BEST,    /* the best that there is for the GPU: FlashAttention 2 or 3, cuDNN */
+    GL_ATTENTION_FLASH_2, /* FlashAttention 2, also where a later one exists */
+    GL_ATTENTION_FLASH_1, /* the first FlashAttention, or its Triton version */
+    GL_ATTENTION_UNFUSED  /* scores, softmax and dropout go through memory */
+} gl_attention_kernel;
+
+typedef enum gl_elementwise {
+    GL_ELEMENTWISE_EAGER, /* each operation of its own kernel: PyTorch as it is */
+    GL_ELEMENTWISE_FUSED  /* norms, activations, additions fused: Megatron, a compiler */
+} gl_elementwise;
+
+typedef struct gl_kernels {
+    gl_attention_kernel attention;
+    gl_elementwise elementwise;
+    double launch_s; /* what one more kernel adds; 0 = as the GPU's catalogue entry says */
+} gl_kernels;
 
 typedef struct gl_overlap {
     bool dp, tp, pp, cp, ep, zero3_prefetch; /* may this communication hide behind compute? */
@@ -120,6 +145,8 @@ typedef struct gl_workload {
     gl_batch batch;
     gl_precision precision;
     gl_buckets buckets;
+    gl_optimizer optimizer;
+    gl_kernels kernels;
     gl_overlap overlap;
     double target_exposed_frac; /* exposed communication over step time to design for */
     gl_compute_given compute;
@@ -133,6 +160,10 @@ int64_t gl_workload_ranks(const gl_workload *workload);
 
 /* Microbatches per step and replica, m = B/(b·dp); 0 when it does not come out even. */
 int64_t gl_workload_microbatches(const gl_workload *workload);
+
+/* Type in which activations travel (TP, PP, CP): as stated; otherwise the compute type, or BF16
+ * where that is FP8, which is a type of matrix products. */
+gl_dtype gl_activation_type(const gl_precision *precision);
 
 /* Tokens of a step over all replicas; 0 when the sequence is not stated. */
 double gl_workload_step_tokens(const gl_workload *workload);

@@ -159,6 +159,28 @@ static void load_link(const loader *l, const char *path, gl_tier *tier)
         diagnose_no_entry(l, path, name, "links", "link");
 }
 
+/* Bandwidth and latency that the description states instead of the link's. */
+static void adapt_link(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    if (c->inter.link == NULL || !(c->nic_bw_bytes_per_s > 0 || c->network_latency_s > 0))
+        return;
+    gl_link *link = GL_ARENA_NEW(l->arena, gl_link, 1);
+    *link = *c->inter.link;
+    double bw = c->nic_bw_bytes_per_s;
+    if (bw > 0)
+        link->bw_bytes_per_s = (gl_figure){.value = bw,
+                                           .low = bw,
+                                           .high = bw,
+                                           .kind = GL_FIGURE_SPECIFICATION,
+                                           .source = "stated in the cluster description",
+                                           .date = ""};
+    link->step_latency_s.value += c->network_latency_s;
+    link->step_latency_s.low += c->network_latency_s;
+    link->step_latency_s.high += c->network_latency_s;
+    l->cluster->inter.link = link;
+}
+
 /* ---- Calibrations of a description ------------------------------------------------------- */
 
 static void check_same_gpu(const loader *l, const gl_mark *mark, const char *path,
@@ -248,6 +270,24 @@ static void check_description(const loader *l)
     need(l, c->nics_per_node > 0, "cluster.inter_node.nics_per_node", "several nodes need it");
 }
 
+/* The nodes of a site are whole, and what joins sites has a bandwidth and a latency. */
+static void check_sites(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.sites.count";
+    if (c->sites.count < 2)
+        return;
+    if (c->sites.count > c->nodes) {
+        gl_mark mark = gl_fields_mark(&l->tree, path);
+        gl_diagnose(l->diagnostics, &mark, path, "%d sites need as many nodes; there are %d",
+                    c->sites.count, c->nodes);
+    }
+    need(l, gl_yaml_find(&l->tree, "cluster.sites.link.bandwidth") != NULL,
+         "cluster.sites.link.bandwidth", "several sites need it");
+    need(l, gl_yaml_find(&l->tree, "cluster.sites.link.latency") != NULL,
+         "cluster.sites.link.latency", "several sites need it");
+}
+
 static const char *default_name(const loader *l)
 {
     char printed[128];
@@ -280,6 +320,29 @@ static void warn_of_costs(const loader *l)
                              : "prices and site are");
 }
 
+/* What a document says, once it is there. */
+static bool load_tree(const loader *l, size_t before)
+{
+    l->cluster->bounded = true;
+    gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
+    if (problems(l->diagnostics) != before)
+        return false;
+    if (l->cluster->prices != NULL)
+        l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
+    warn_of_costs(l);
+    load_gpu(l);
+    load_link(l, "cluster.intra_node.link", &l->cluster->intra);
+    load_link(l, "cluster.inter_node.link", &l->cluster->inter);
+    adapt_link(l);
+    load_calibration(l, "cluster.intra_node.calibration", GL_INSIDE_NODES, &l->cluster->intra);
+    load_calibration(l, "cluster.inter_node.calibration", GL_ACROSS_NODES, &l->cluster->inter);
+    if (problems(l->diagnostics) == before)
+        check_description(l);
+    if (problems(l->diagnostics) == before)
+        check_sites(l);
+    return problems(l->diagnostics) == before;
+}
+
 static bool load_description(loader *l, const char *file, const gl_setting *settings,
                              size_t setting_count)
 {
@@ -302,21 +365,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
                          &err))
             gl_diagnose_error(l->diagnostics, &err);
     l->cluster->name = default_name(l);
-    l->cluster->bounded = true;
-    gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
-    if (problems(l->diagnostics) != before)
-        return false;
-    if (l->cluster->prices != NULL)
-        l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
-    warn_of_costs(l);
-    load_gpu(l);
-    load_link(l, "cluster.intra_node.link", &l->cluster->intra);
-    load_link(l, "cluster.inter_node.link", &l->cluster->inter);
-    load_calibration(l, "cluster.intra_node.calibration", GL_INSIDE_NODES, &l->cluster->intra);
-    load_calibration(l, "cluster.inter_node.calibration", GL_ACROSS_NODES, &l->cluster->inter);
-    if (problems(l->diagnostics) == before)
-        check_description(l);
-    return problems(l->diagnostics) == before;
+    return load_tree(l, before);
 }
 
 /* ---- What a name means ------------------------------------------------------------------- */
@@ -397,6 +446,25 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
         load_description(&l, file, settings, setting_count);
     else if (refuse_settings(&l, file, settings, setting_count))
         load_database(&l, file, label);
+    read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
+    if (problems(diagnostics) != before)
+        return false;
+    *cluster = read;
+    return true;
+}
+
+bool gl_cluster_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_cluster *cluster,
+                          gl_texts *warnings, gl_diagnostics *diagnostics)
+{
+    gl_cluster read = default_cluster();
+    loader l = {.tree = *tree,
+                .arena = arena,
+                .cluster = &read,
+                .warnings = warnings,
+                .diagnostics = diagnostics};
+    size_t before = problems(diagnostics);
+    read.name = default_name(&l);
+    load_tree(&l, before);
     read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
     if (problems(diagnostics) != before)
         return false;

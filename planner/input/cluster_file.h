@@ -28,6 +28,10 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
                      gl_arena *arena, gl_cluster *cluster, gl_texts *warnings,
                      gl_diagnostics *diagnostics);
 
+/* The same from a document that is there already, such as one made of a table's row. */
+bool gl_cluster_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_cluster *cluster,
+                          gl_texts *warnings, gl_diagnostics *diagnostics);
+
 /* Catalogue entries by name (for GPUs also by what a driver prints), or a file of one's own when
  * the name has a '/' or ends in .yaml. NULL when absent. Problems of the file are diagnosed. */
 const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);

@@ -626,3 +626,15 @@ const char *gl_fields_text(const gl_yaml_tree *tree, const char *path, gl_diagno
     const gl_yaml_node *node = gl_yaml_find(tree, path);
     return node != NULL && !is_null(node) ? read_text(diagnostics, &field, node) : NULL;
 }
+
+const gl_field *gl_fields_optional(const gl_field *fields, gl_arena *arena)
+{
+    size_t count = 0;
+    while (fields[count].path != NULL)
+        count++;
+    gl_field *copy = GL_ARENA_NEW(arena, gl_field, count + 1);
+    memcpy(copy, fields, (count + 1) * sizeof *copy);
+    for (size_t i = 0; i < count; i++)
+        copy[i].required = false;
+    return copy;
+}

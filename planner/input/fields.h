@@ -58,6 +58,9 @@ typedef struct gl_setting {
 bool gl_fields_load(const gl_field *fields, const gl_yaml_tree *tree, gl_arena *arena, void *target,
                     gl_diagnostics *diagnostics);
 
+/* The same fields, none of them required: for parts of a document. */
+const gl_field *gl_fields_optional(const gl_field *fields, gl_arena *arena);
+
 /* Reads the text of a SPECIAL field: NULL when the field is absent or was diagnosed. */
 const char *gl_fields_text(const gl_yaml_tree *tree, const char *path, gl_diagnostics *diagnostics);
 

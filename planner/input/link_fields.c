@@ -23,6 +23,7 @@ const gl_field gl_link_fields[] = {
     FIGURE_ROW("link.switch_latency", switch_latency_s, GL_SECONDS, 0, 1, false, "Time that such an all-reduce takes more per call; absent: none."),
     FIGURE_ROW("link.base_latency", base_latency_s, GL_SECONDS, 0, 1, true, "Time of a collective call, whatever the number of ranks."),
     FIGURE_ROW("link.step_latency", step_latency_s, GL_SECONDS, 0, 1, true, "Time that each step of a ring or hop of a send adds."),
+    FIGURE_ROW("link.level_latency", level_latency_s, GL_SECONDS, 0, 1, false, "Added to a step for each level of switches above the leaf that its message climbs; absent: none."),
     FIGURE_ROW("link.half_size", half_size_bytes, GL_BYTES, 0, 1e12, true, "Bytes that one rank puts on the link at which half of the bandwidth is reached."),
     FIGURE_ROW("link.domain_gpus", domain_gpus, GL_NUMBER, 2, 1e6, false, "Largest number of GPUs that it joins; absent: no limit."),
     {.path = NULL},

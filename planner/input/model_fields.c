@@ -10,6 +10,8 @@
 static const char *const attention_kinds[] = {"gqa", "mla", NULL};
 static const char *const biases[] = {"false", "true", "qkv", NULL};
 static const char *const norms[] = {"rmsnorm", "layernorm", NULL};
+static const char *const attention_kernels[] = {"best", "flash2", "flash1", "unfused", NULL};
+static const char *const elementwise[] = {"eager", "fused", NULL};
 static const char *const schedules[] = {"gpipe", "1f1b", "interleaved", NULL};
 static const char *const recomputes[] = {"none", "selective", "full", NULL};
 static const char *const cp_methods[] = {"ring", "allgather", "ulysses", NULL};
@@ -49,7 +51,6 @@ const gl_field gl_model_fields[] = {
     INT_ROW("model.attention.qk_rope", model.attention.qk_rope, 1, 65536, "", "MLA: width of the rotary part of a query or key head."),
     INT_ROW("model.attention.v_head", model.attention.v_head, 1, 65536, "", "MLA: width of a value head."),
     INT_ROW("model.attention.window", model.attention.window, 0, 100000000, "0", "Tokens that sliding-window attention looks back; 0: all."),
-    BOOL_ROW("model.attention.flash", model.attention.flash, "true", "The attention core is one fused kernel (flash attention, cuDNN); false: scores, softmax and dropout go through memory, as in Megatron-LM before 2023."),
 
     INT_ROW("model.moe.experts", model.moe.experts, 1, 65536, "", "Routed experts of a layer."),
     INT_ROW("model.moe.top_k", model.moe.top_k, 1, 65536, "", "Routed experts that each token visits."),
@@ -69,15 +70,17 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.sequence_parallel", parallel.sequence_parallel, "false", "Norms and dropout are split over the TP ranks: all-gather and reduce-scatter instead of all-reduce."),
     INT_ROW("parallel.zero", parallel.zero, 0, 3, "0", "ZeRO stage: 0 all-reduces gradients (DDP), 1 shards the optimizer, 2 also gradients, 3 also parameters (FSDP)."),
     CHOICE_ROW("parallel.schedule", parallel.schedule, schedules, "1f1b", "Pipeline schedule."),
+    BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Without sequence parallelism, each TP rank sends its part of an activation to the next stage, which gathers them (Megatron, DeepSpeed) instead of each sending the whole."),
     INT_ROW("parallel.virtual_stages", parallel.virtual_stages, 1, 1000, "1", "Chunks of layers that each stage holds under the interleaved schedule."),
     CHOICE_ROW("parallel.recompute", parallel.recompute, recomputes, "none", "Activations computed again in backward: none, the attention core (selective), or whole layers (full)."),
     BOOL_ROW("parallel.recompute_early_stop", parallel.recompute_early_stop, "false", "Full recomputation does not repeat the last collective of a block (PyTorch's checkpoint)."),
     BOOL_ROW("parallel.sp_regather", parallel.sp_regather, "true", "With sequence parallelism, backward gathers the input of column-parallel layers again (Megatron) instead of keeping it."),
     BOOL_ROW("parallel.reshard", parallel.reshard, "true", "ZeRO-3 frees parameters after forward and gathers them again in backward."),
+    BOOL_ROW("parallel.reduce_scatter", parallel.reduce_scatter, "true", "ZeRO-1 and 2 reduce-scatter gradients; false: they all-reduce them and use their shard (DeepSpeed's BF16 optimizer, InternEvo)."),
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
     CHOICE_ROW("parallel.cp_method", parallel.cp_method, cp_methods, "ring", "How context parallel ranks exchange keys and values."),
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
-    INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "HSDP: ZeRO-3 inside this many ranks, all-reduce across the rest; 0: over all of dp x cp."),
+    INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),
     {.path = "parallel.order", .type = GL_FIELD_ORDER, .initial = "tp-cp-dp-pp", .offset = offsetof(TARGET, parallel.order),
      .doc = "Which ranks are neighbours: the first axis varies fastest. ep lives inside dp x cp."},
@@ -90,8 +93,11 @@ const gl_field gl_model_fields[] = {
     DTYPE_ROW("precision.gradients", precision.gradients, gradient_types, "fp32", "Type in which gradients are kept and reduced."),
     DTYPE_ROW("precision.optimizer", precision.optimizer, optimizer_types, "fp32", "Type of each of the optimizer's two moments."),
     DTYPE_ROW("precision.master", precision.master, master_types, "fp32", "Type of the master weights; none: weights are updated in place."),
+    DTYPE_ROW("precision.activations", precision.activations, dispatch_types, "compute; bf16 with fp8", "Type in which activations and their gradients travel between TP, CP and PP ranks."),
     DTYPE_ROW("precision.dispatch", precision.dispatch, dispatch_types, "compute", "Type in which tokens travel to their experts."),
     DTYPE_ROW("precision.combine", precision.combine, dispatch_types, "compute", "Type in which tokens travel back from their experts."),
+
+    BOOL_ROW("optimizer.clipping", optimizer.clipping, "true", "Gradients are clipped by their norm before the optimizer: read for the norm, then scaled."),
 
     {.path = "buckets.gradient", .type = GL_FIELD_REAL, .dimension = GL_BYTES, .minimum = 1, .maximum = 1e15, .initial = "25 MiB",
      .word = "all", .word_value = (double)INFINITY, .offset = offsetof(TARGET, buckets.gradient_bytes),
@@ -100,6 +106,10 @@ const gl_field gl_model_fields[] = {
      .word = "all", .word_value = (double)INFINITY, .offset = offsetof(TARGET, buckets.first_bytes),
      .doc = "Size of the first bucket; small, so that communication starts early."},
     REAL_ROW("buckets.compression", buckets.compression, GL_NUMBER, 1, 10000, "1", "Gradient bytes are divided by this factor (gradient compression)."),
+
+    CHOICE_ROW("kernels.attention", kernels.attention, attention_kernels, "best", "Kernel of the attention core: the best for the GPU (FlashAttention 2 or 3, cuDNN), a certain FlashAttention, or none (unfused: scores, softmax and dropout go through memory, as in Megatron-LM before 2023)."),
+    CHOICE_ROW("kernels.elementwise", kernels.elementwise, elementwise, "eager", "Norms, activations and additions: each operation of its own (eager, PyTorch as it is), or fused (Megatron, Transformer Engine, torch.compile)."),
+    REAL_ROW("kernels.launch", kernels.launch_s, GL_SECONDS, 0, 0.1, "the GPU's", "Time that one more kernel adds; more than the GPU's own where the host does not keep up, or waits for each kernel (CUDA_LAUNCH_BLOCKING)."),
 
     BOOL_ROW("overlap.dp", overlap.dp, "true", "Gradient reduction and parameter gathering may hide behind compute."),
     BOOL_ROW("overlap.tp", overlap.tp, "false", "Tensor parallel collectives may hide behind compute. The gather of sp_regather does in any case."),

@@ -135,6 +135,7 @@ static void derive_defaults(const loader *l)
         w->batch.global = (int64_t)w->parallel.dp * w->batch.micro;
     if (isinf(w->buckets.gradient_bytes) && !stated(l, "buckets.first"))
         w->buckets.first_bytes = w->buckets.gradient_bytes;
+    w->precision.activations = gl_activation_type(&w->precision);
     if (w->precision.dispatch == GL_DTYPE_NONE)
         w->precision.dispatch = w->precision.compute;
     if (w->precision.combine == GL_DTYPE_NONE)

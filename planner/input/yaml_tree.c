@@ -540,13 +540,11 @@ static bool fail_no_mapping(gl_mark mark, const char *path, const char *key, gl_
                       (int)(key - path) - 1, path);
 }
 
-bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const char *path,
-                 const char *value, gl_error *err)
+/* Puts a node at a dotted path. */
+static bool put_node(gl_yaml_tree *tree, gl_arena *arena, gl_mark mark, const char *path,
+                     const gl_yaml_node *value, gl_error *err)
 {
-    gl_mark mark = {.file = gl_arena_printf(arena, "%s %.200s=%.200s", option, path, value)};
-    gl_yaml_node *node = tree->root, *parsed = NULL;
-    if (!parse_setting(arena, mark, path, value, &parsed, err))
-        return false;
+    gl_yaml_node *node = tree->root;
     int depth = 0;
     for (const char *key = path; key != NULL; depth++) {
         size_t length = strcspn(key, ".");
@@ -559,8 +557,54 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const 
         node = child_for(node, arena, gl_arena_strndup(arena, key, length), mark);
         key = key[length] == '.' ? key + length + 1 : NULL;
     }
-    replace_node(node, parsed);
+    replace_node(node, value);
     return true;
+}
+
+bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const char *path,
+                 const char *value, gl_error *err)
+{
+    gl_mark mark = {.file = gl_arena_printf(arena, "%s %.200s=%.200s", option, path, value)};
+    gl_yaml_node *parsed = NULL;
+    return parse_setting(arena, mark, path, value, &parsed, err) &&
+           put_node(tree, arena, mark, path, parsed, err);
+}
+
+bool gl_yaml_put(gl_yaml_tree *tree, gl_arena *arena, const gl_mark *mark, const char *path,
+                 const char *value, gl_error *err)
+{
+    const gl_yaml_node node = {
+        .kind = GL_YAML_SCALAR, .mark = *mark, .key_mark = *mark, .text = value};
+    return put_node(tree, arena, *mark, path, &node, err);
+}
+
+/* ---- Merging ----------------------------------------------------------------------------- */
+
+static gl_yaml_node *copy_children(gl_arena *arena, const gl_yaml_node *first)
+{
+    gl_yaml_node *copies = NULL, **link = &copies;
+    for (const gl_yaml_node *node = first; node != NULL; node = node->next) {
+        *link = GL_ARENA_NEW(arena, gl_yaml_node, 1);
+        **link = *node;
+        (*link)->first = copy_children(arena, node->first);
+        link = &(*link)->next;
+    }
+    return copies;
+}
+
+void gl_yaml_merge(gl_yaml_node *into, gl_arena *arena, const gl_yaml_node *from)
+{
+    for (const gl_yaml_node *node = from->first; node != NULL; node = node->next) {
+        gl_yaml_node *child = child_for(into, arena, node->key, node->mark);
+        child->key_mark = node->key_mark;
+        if (node->kind == GL_YAML_MAPPING && child->kind == GL_YAML_MAPPING) {
+            gl_yaml_merge(child, arena, node);
+        } else {
+            gl_yaml_node copy = *node;
+            copy.first = copy_children(arena, node->first);
+            replace_node(child, &copy);
+        }
+    }
 }
 
 bool gl_yaml_is_setting(const gl_yaml_node *node)

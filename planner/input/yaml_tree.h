@@ -42,6 +42,15 @@ bool gl_yaml_parse(const char *name, const char *text, size_t length, gl_arena *
 bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const char *path,
                  const char *value, gl_error *err);
 
+/* Sets "a.b.c" to a plain scalar that stands at `mark`, creating mappings on the way: for documents
+ * that are made of something else than YAML. What is there already is replaced. */
+bool gl_yaml_put(gl_yaml_tree *tree, gl_arena *arena, const gl_mark *mark, const char *path,
+                 const char *value, gl_error *err);
+
+/* Puts every scalar and sequence of mapping `from` into `into`, which keeps what `from` does not
+ * have. Nodes are copied, with their marks. */
+void gl_yaml_merge(gl_yaml_node *into, gl_arena *arena, const gl_yaml_node *from);
+
 /* Was the node set by gl_yaml_set? File names in it are seen from where the user stands, not from
  * the document. */
 bool gl_yaml_is_setting(const gl_yaml_node *node);

@@ -5,6 +5,7 @@
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef enum op_kind {
     OP_GEMM,
@@ -22,7 +23,8 @@ static op_kind kind_of(const gl_operator *op, const gl_gpu *gpu)
         return OP_BYTES;
     if (op->forward_bytes > 0)
         return OP_UNFUSED;
-    return gpu != NULL && op->efficiency == &gpu->attention_efficiency ? OP_FLASH : OP_COUNTED;
+    return gpu != NULL && op->kernels == 1 && strcmp(op->name, "attention core") == 0 ? OP_FLASH
+                                                                                      : OP_COUNTED;
 }
 
 static const char *kind_text(op_kind kind)
@@ -72,31 +74,35 @@ static const char *source_text(const gl_explainer *e, const char *what, const gl
 
 static const char *launches(const gl_explainer *e, int count)
 {
-    return gl_arena_printf(e->arena, "%d · %s", count,
-                           seconds(e, e->plan->cluster->gpu->kernel_launch_s.value));
+    return gl_arena_printf(
+        e->arena, "%d · %s", count,
+        seconds(e, gl_kernel_launch_s(e->plan->workload, e->plan->cluster->gpu)));
 }
 
 static gl_figure_how gemm_forward(const gl_explainer *e, const gl_operator *op)
 {
     double bytes = op->forward_bytes / op->count;
+    bool cast = op->forward_cast_s > 0;
     return (gl_figure_how){
-        "products · (max(2·m·n·k / (peak · efficiency · share of the tiles · k / (k + 100)), "
-        "bytes / memory bandwidth reached) + launch)",
+        cast ? "products · (max(2·m·n·k / (peak · efficiency · shape), bytes / memory bandwidth "
+               "reached) + launch) + casts to FP8"
+             : "products · (max(2·m·n·k / (peak · efficiency · shape), bytes / memory bandwidth "
+               "reached) + launch)",
         gl_arena_printf(e->arena,
-                        "%.15g · (max(2·%.15g·%.15g·%.15g / (%s · %.6g · %.6g · %.15g / (%.15g + "
-                        "100)), %s) + %s)",
+                        "%.15g · (max(2·%.15g·%.15g·%.15g / (%s · %.6g · %.6g), %s) + %s)%s%s",
                         op->count, op->m, op->n, op->k, peak_text(e, false), op->efficiency->value,
-                        op->tile_share, op->k, op->k, memory_text(e, bytes), launches(e, 1)),
+                        op->shape_share, memory_text(e, bytes), launches(e, 1), cast ? " + " : "",
+                        cast ? seconds(e, op->forward_cast_s) : ""),
         NULL, source_text(e, "GEMM efficiency", op->efficiency)};
 }
 
-static gl_figure_how flash(const gl_explainer *e, double flop, const gl_figure *efficiency,
-                           int kernels)
+static gl_figure_how flash(const gl_explainer *e, const gl_operator *op, double flop,
+                           const gl_figure *efficiency, int kernels)
 {
-    return (gl_figure_how){"FLOP / (peak · efficiency) + kernels · launch",
-                           gl_arena_printf(e->arena, "%.6g / (%s · %.6g) + %s", flop,
+    return (gl_figure_how){"FLOP / (peak · efficiency · length) + kernels · launch",
+                           gl_arena_printf(e->arena, "%.6g / (%s · %.6g · %.6g) + %s", flop,
                                            peak_text(e, true), efficiency->value,
-                                           launches(e, kernels)),
+                                           op->attention_ramp, launches(e, kernels)),
                            NULL, source_text(e, "attention efficiency", efficiency)};
 }
 
@@ -122,12 +128,11 @@ static const char unfused_formula[] =
 
 static gl_figure_how forward_how(const gl_explainer *e, const gl_operator *op, op_kind kind)
 {
-    const gl_gpu *gpu = e->plan->cluster->gpu;
     switch (kind) {
     case OP_GEMM:
         return gemm_forward(e, op);
     case OP_FLASH:
-        return flash(e, op->forward_flop, &gpu->attention_efficiency, 1);
+        return flash(e, op, op->forward_flop, op->efficiency, 1);
     case OP_BYTES:
         return by_bytes(e, op->forward_bytes, op->kernels);
     case OP_COUNTED:
@@ -141,14 +146,15 @@ static gl_figure_how forward_how(const gl_explainer *e, const gl_operator *op, o
 
 static gl_figure_how backward_how(const gl_explainer *e, const gl_operator *op, op_kind kind)
 {
-    const gl_gpu *gpu = e->plan->cluster->gpu;
     switch (kind) {
     case OP_GEMM:
-        return (gl_figure_how){"a product for the input, [m,n]·[n,k], and one for the weights, "
-                               "[n,m]·[m,k], each timed as in forward",
-                               NULL, NULL, source_text(e, "GEMM efficiency", op->efficiency)};
+        return (gl_figure_how){
+            "a product for the input, [m,n]·[n,k], and one for the weights, "
+            "[n,m]·[m,k], timed as in forward; adding up gradients in the product itself takes "
+            "(c^1.25 + memory^1.25)^0.8, in a kernel of its own its bytes; and casts",
+            NULL, NULL, source_text(e, "GEMM efficiency", op->efficiency)};
     case OP_FLASH:
-        return flash(e, op->backward_flop, &gpu->attention_backward_efficiency, 3);
+        return flash(e, op, op->backward_flop, op->backward_efficiency, 3);
     case OP_BYTES:
         return by_bytes(e, op->backward_bytes, 2 * op->kernels);
     case OP_COUNTED:
@@ -169,16 +175,23 @@ static bool is_repeated(const gl_explainer *e, const gl_operator *op, op_kind ki
            (recompute == GL_RECOMPUTE_SELECTIVE && (kind == OP_FLASH || kind == OP_UNFUSED));
 }
 
-/* What the share of the tiles is; NULL when the catalogue does not say. */
-static const char *tiles_note(const gl_explainer *e)
+/* What the share of the shape is, by kind of operator. */
+static const char *shape_note(const gl_explainer *e, op_kind kind)
 {
     const gl_gpu *gpu = e->plan->cluster->gpu;
+    if (kind == OP_FLASH)
+        return "length: s/(s + 512) of s tokens, over the same of the 4096 for which the "
+               "efficiency "
+               "stands";
+    if (kind != OP_GEMM)
+        return NULL;
     if (gpu->gemm_tile_m.kind == GL_FIGURE_ABSENT || gpu->gemm_tile_n.kind == GL_FIGURE_ABSENT ||
         gpu->sm_count.kind == GL_FIGURE_ABSENT)
-        return NULL;
+        return "shape: k / (k + 100), and the alignment of rows to 16 bytes";
     return gl_arena_printf(e->arena,
-                           "the share of the tiles is what padding to tiles of %.0f x %.0f and the "
-                           "last, partly filled wave over %.0f multiprocessors leave",
+                           "shape: what padding to tiles of %.0f x %.0f and the last, partly "
+                           "filled wave over %.0f multiprocessors leave, times k / (k + 100), and "
+                           "the alignment of rows to 16 bytes",
                            gpu->gemm_tile_m.value, gpu->gemm_tile_n.value, gpu->sm_count.value);
 }
 
@@ -199,15 +212,17 @@ static void add_times(gl_explainer *e, const gl_operator *op, op_kind kind)
     }
     forward.evidence = backward.evidence = evidence;
     gl_explain__add(e, "forward_s", gl_real(op->forward_s), GL_SECONDS, forward);
-    if (kind == OP_GEMM && forward.formula != NULL)
-        gl_explain__note(e, tiles_note(e));
+    if (forward.formula != NULL && shape_note(e, kind) != NULL)
+        gl_explain__note(e, shape_note(e, kind));
     gl_explain__add(e, "backward_s", gl_real(op->backward_s), GL_SECONDS, backward);
 }
 
 static void add_amounts(gl_explainer *e, const gl_operator *op, op_kind kind)
 {
     const char *flop = "2 · parameters · tokens", *numbers = NULL;
-    const char *bytes = "tensors read and written · 1.5, as an eager framework does";
+    bool eager = e->plan->workload->kernels.elementwise == GL_ELEMENTWISE_EAGER;
+    const char *bytes = eager ? "tensors read and written · 1.5, as an eager framework does"
+                              : "tensors read and written";
     if (kind == OP_GEMM) {
         flop = "products · 2·m·n·k";
         bytes = "products · (m·n + m·k + n·k) · e";

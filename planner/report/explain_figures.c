@@ -391,17 +391,16 @@ static void add_step_time(gl_explainer *e, const char *evidence)
                                  seconds(e, step->exposed_communication_s),
                                  seconds(e, step->bubble_s), seconds(e, step->optimizer_s)),
                  evidence, "step.* below"});
-    static const char *const source =
-        "errors of compute, of the links in a node and between nodes, of the overlap tax";
-    add_line(
-        e, "time_p10_s", step->time_p10_s, GL_SECONDS,
-        (gl_figure_how){"time − gain; gain: each error moved alone to its faster end, added in "
-                        "quadrature",
-                        gl_arena_printf(e->arena, "%s − %s", seconds(e, step->time_s),
-                                        seconds(e, step->time_s - step->time_p10_s)),
-                        evidence, source});
+    static const char *const source = "the errors of table uncertainty, each drawn as one factor";
+    add_line(e, "time_p10_s", step->time_p10_s, GL_SECONDS,
+             (gl_figure_how){"first decile of the draws: time − gain",
+                             gl_arena_printf(e->arena, "%s − %s", seconds(e, step->time_s),
+                                             seconds(e, step->time_s - step->time_p10_s)),
+                             evidence, source});
+    add_line(e, "time_p50_s", step->time_p50_s, GL_SECONDS,
+             (gl_figure_how){"median of the draws", NULL, evidence, source});
     add_line(e, "time_p90_s", step->time_p90_s, GL_SECONDS,
-             (gl_figure_how){"time + loss; loss: likewise to its slower end",
+             (gl_figure_how){"ninth decile of the draws: time + loss",
                              gl_arena_printf(e->arena, "%s + %s", seconds(e, step->time_s),
                                              seconds(e, step->time_p90_s - step->time_s)),
                              evidence, source});

@@ -9,6 +9,8 @@
 /* A link counts as not needed when it has this many times what the job needs, headroom included:
  * two link generations. Below that a slower link might do, but these numbers do not show it. */
 static const double NOT_NEEDED_FACTOR = 4.0;
+/* A measurement is advised when it settles this share of the variance. */
+static const double NOTICEABLE_SHARE = 0.1;
 
 /* Quantities as texts in the arena, so that several fit into one format. */
 static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
@@ -153,6 +155,8 @@ static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
 static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
 {
     const gl_link *link = tier_of(plan, tier)->link;
+    if (tier == GL_TIER_INTER_NODE && plan->cluster->sites.count > 1)
+        return "the network with the line between sites";
     if (link != NULL)
         return link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)
@@ -285,12 +289,49 @@ static const char *together_line(const gl_plan *plan)
                : "               each as if the other were free; together they miss the target\n";
 }
 
+/* A group within a node needs no hosts; one across nodes is started there by MPI. */
+static const char *collective_command(const gl_traffic_row *row, gl_arena *arena)
+{
+    const gl_placement *p = &row->placement;
+    const char *run =
+        gl_arena_printf(arena, "gpulink-calibrate run --db calib.db --ops %s --ranks %d%s",
+                        gl_collective_name(row->collective), p->ranks,
+                        p->concurrent_groups > 1 ? " --concurrent" : "");
+    if (p->nodes <= 1)
+        return run;
+    return gl_arena_printf(arena, "mpirun -n %d -N %d %s", p->ranks, p->ranks_per_node, run);
+}
+
+const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena)
+{
+    if (source->kind == GL_ERROR_OF_COMPUTE)
+        return "gpulink-calibrate run --db calib.db --compute";
+    if (source->kind == GL_ERROR_OF_OVERLAP)
+        return "gpulink-calibrate run --db calib.db --overlap";
+    return source->row != NULL ? collective_command(source->row, arena) : "";
+}
+
+/* The one measurement that would narrow the interval most, when it would do so noticeably. */
+static const char *narrowing_line(const gl_plan *plan, gl_arena *arena)
+{
+    const gl_uncertainty *u = &plan->uncertainty;
+    if (u->narrowing == NULL || u->settled_share < NOTICEABLE_SHARE)
+        return "";
+    return gl_arena_printf(arena,
+                           "To narrow it   measure %s: 80 %% interval about %s to %s\n"
+                           "               %s\n",
+                           u->narrowing->name, seconds(u->narrowed_p10_s, arena),
+                           seconds(u->narrowed_p90_s, arena),
+                           gl_measuring_command(u->narrowing, arena));
+}
+
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena)
 {
     const char *tiers = "";
     for (size_t i = 0; i < GL_TIER_COUNT; i++)
         tiers = gl_arena_printf(arena, "%s%s", tiers, tier_line(plan, &plan->needs[i], arena));
-    return gl_arena_printf(arena, "%s%s%s%s%s%s", subject_line(plan, arena), step_line(plan, arena),
-                           waits_line(plan, arena), tiers, together_line(plan),
-                           memory_line(plan, arena));
+    return gl_arena_printf(arena, "%s%s%s%s%s%s%s", subject_line(plan, arena),
+                           step_line(plan, arena), waits_line(plan, arena), tiers,
+                           together_line(plan), memory_line(plan, arena),
+                           narrowing_line(plan, arena));
 }

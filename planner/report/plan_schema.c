@@ -48,6 +48,7 @@ static const described columns[] = {
 
     {"step", "time_s", "s", "one training step"},
     {"step", "time_p10_s", "s", "with 90 % probability the step takes at least this (P10)"},
+    {"step", "time_p50_s", "s", "median of the draws"},
     {"step", "time_p90_s", "s", "… and with 90 % probability at most this (P90)"},
     {"step", "compute_s", "s", "forward and backward of all microbatches on the slowest stage"},
     {"step", "overlap_tax_s", "s", "compute lost because communication runs beside it"},
@@ -108,6 +109,16 @@ static const described columns[] = {
     {"network", "floor_s", "s", "smallest measured time"},
     {"network", "plateau_busbw_bytes_per_s", "B/s", "largest measured bus bandwidth"},
     {"network", "half_size_bytes", "B", "smallest size that reaches half of it"},
+    {"uncertainty", "rank", "", "1 is the source with the largest share"},
+    {"uncertainty", "kind", "", "compute rates, compute model, network or overlap"},
+    {"uncertainty", "source", "", "what errs as one: a curve, a rule over links, rates of a GPU"},
+    {"uncertainty", "evidence", "", "how it is known"},
+    {"uncertainty", "faster_sigma_frac", "1", "its error towards faster, one sigma"},
+    {"uncertainty", "slower_sigma_frac", "1", "its error towards slower, one sigma"},
+    {"uncertainty", "p10_change_s", "s", "what the step gains when this alone lies at its P10"},
+    {"uncertainty", "p90_change_s", "s", "what the step loses when this alone lies at its P90"},
+    {"uncertainty", "variance_share_frac", "1", "its share of the step's variance"},
+    {"uncertainty", "measure", "", "the command that measures it; empty: none would narrow it"},
 
     {"links", "tier", "", "intra_node or inter_node"},
     {"links", "link", "", "name in the catalogue"},
@@ -143,6 +154,57 @@ static const described columns[] = {
     {"cluster", "fabric", "", "fat-tree, rail-optimised or rail-only"},
     {"cluster", "oversubscription", "", "downlinks of a leaf switch over its uplinks"},
     {"cluster", "radix", "", "ports of a switch"},
+    {"cluster", "in_network_reduction", "", "whether the network's switches add up all-reduces"},
+    {"cluster", "sites", "", "places that share the nodes"},
+    {"cluster", "site_bw_bytes_per_s", "B/s", "of the line of one site, one way"},
+    {"cluster", "site_latency_s", "s", "one-way delay of that line"},
+
+    {"accuracy", "by", "", "what the runs are grouped by: source, gpu, evidence or all"},
+    {"accuracy", "name", "", "the group"},
+    {"accuracy", "runs", "", "runs of the group"},
+    {"accuracy", "planned", "", "of them planned; the figures that follow are of these"},
+    {"accuracy", "fitted", "", "of them used to choose a figure of the model or the catalogue"},
+    {"accuracy", "mean_absolute_error_frac", "1", "mean of |predicted / measured − 1|"},
+    {"accuracy", "bias_frac", "1", "mean of predicted / measured − 1: above 0 is too slow"},
+    {"accuracy", "median_absolute_error_frac", "1", "median of |predicted / measured − 1|"},
+    {"accuracy", "worst_error_frac", "1", "the error that is farthest from 0"},
+    {"accuracy", "worst_id", "", "the run that has it"},
+    {"accuracy", "coverage_frac", "1",
+     "share of runs within their interval of 80 %: 0.7 to 0.9 is honest"},
+
+    {"validation", "id", "", "name of the run"},
+    {"validation", "family", "", "group in the summary"},
+    {"validation", "source", "", "where it was published"},
+    {"validation", "model", "", "name of the model"},
+    {"validation", "gpu", "", "name of the GPU in the catalogue"},
+    {"validation", "ranks", "", "GPUs in all"},
+    {"validation", "layout", "", "parallel degrees above 1, chunks of a stage, ZeRO stage"},
+    {"validation", "measured_s", "s", "the step as measured"},
+    {"validation", "predicted_s", "s", "the step as planned"},
+    {"validation", "predicted_p10_s", "s", "lower end of the interval of 80 %"},
+    {"validation", "predicted_p90_s", "s", "its upper end"},
+    {"validation", "error_frac", "1", "predicted / measured − 1: above 0 is too slow"},
+    {"validation", "in_interval", "", "whether the interval holds what was measured"},
+    {"validation", "evidence", "", "worst evidence that the step time rests on"},
+    {"validation", "fitted", "", "whether a figure was chosen with this run"},
+    {"validation", "compute_s", "s", "forward and backward of the slowest stage"},
+    {"validation", "overlap_tax_s", "s", "compute lost because communication runs beside it"},
+    {"validation", "exposed_communication_s", "s", "communication that nothing hides"},
+    {"validation", "bubble_s", "s", "waiting of a pipeline stage for the others"},
+    {"validation", "optimizer_s", "s", "the optimizer's update"},
+    {"validation", "communication_s", "s", "all communication of a rank, hidden or not"},
+    {"validation", "network_evidence", "", "worst evidence of the communication times"},
+    {"validation", "compute_evidence", "", "evidence of the compute times"},
+    {"validation", "memory_fits", "", "whether the plan fits the GPU; empty when unknown"},
+    {"validation", "parameters_counted", "", "parameters of the architecture"},
+    {"validation", "parameters_stated", "", "parameters as published"},
+
+    {"not_planned", "id", "", "name of the run"},
+    {"not_planned", "family", "", "group in the summary"},
+    {"not_planned", "model", "", "name of the model"},
+    {"not_planned", "gpu", "", "name of the GPU"},
+    {"not_planned", "measured_s", "s", "the step as measured"},
+    {"not_planned", "reason", "", "why it was not planned"},
 };
 enum { COLUMN_COUNT = sizeof columns / sizeof columns[0] };
 
@@ -160,7 +222,7 @@ gl_table *gl_plan_schema(gl_arena *arena)
                                        {"column", "Column", GL_NUMBER, GL_FOR_ALL},
                                        {"unit", "Unit", GL_NUMBER, GL_FOR_ALL},
                                        {"meaning", "Meaning", GL_NUMBER, GL_FOR_ALL}};
-    gl_table *table = gl_table_create(arena, "csv", "Columns of the plan's tables", schema, 4);
+    gl_table *table = gl_table_create(arena, "csv", "Columns of the answers' tables", schema, 4);
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
         gl_cell *cell = gl_table_add_row(table);
         cell[0] = gl_text(columns[i].table);

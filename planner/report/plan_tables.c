@@ -182,13 +182,22 @@ static const char *fabric_name(gl_fabric fabric)
       gl_text(cluster->nodes > 1 ? fabric_name(cluster->fabric) : NULL))                           \
     X("oversubscription", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(cluster->oversubscription))    \
     X("radix", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                   \
-      cluster->radix > 0 ? gl_integer(cluster->radix) : (gl_cell){.type = GL_CELL_EMPTY})
+      cluster->radix > 0 ? gl_integer(cluster->radix) : (gl_cell){.type = GL_CELL_EMPTY})          \
+    X("in_network_reduction", NULL, GL_NUMBER, GL_FOR_MACHINES,                                    \
+      gl_boolean(cluster->in_network_reduction))                                                   \
+    X("sites", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(several ? sites->count : 1))           \
+    X("site_bw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                                \
+      gl_real(several ? sites->bw_bytes_per_s : (double)NAN))                                      \
+    X("site_latency_s", NULL, GL_SECONDS, GL_FOR_MACHINES,                                         \
+      gl_real(several ? sites->latency_s : (double)NAN))
 
 static gl_table *cluster_table(const context *c)
 {
     static const gl_column columns[] = {CLUSTER(AS_COLUMN)};
     const gl_cluster *cluster = c->plan->cluster;
     const gl_gpu *gpu = cluster->gpu;
+    const gl_sites *sites = &cluster->sites;
+    bool several = sites->count > 1;
     int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
     gl_table *table = gl_table_create(c->arena, "cluster", "Cluster", columns, COUNT(columns));
     table->record = true;
@@ -298,6 +307,7 @@ static gl_table *traffic_table(const context *c)
 #define STEP(X)                                                                                    \
     X("time_s", "Step time", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_s))                        \
     X("time_p10_s", "  P10", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_p10_s))                    \
+    X("time_p50_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(step->time_p50_s))                  \
     X("time_p90_s", "  P90", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_p90_s))                    \
     X("compute_s", "Compute", GL_SECONDS, GL_FOR_ALL, gl_real(step->compute_s))                    \
     X("overlap_tax_s", "Slowed by hidden communication", GL_SECONDS, GL_FOR_ALL,                   \
@@ -522,6 +532,41 @@ static gl_table *compute_table(const context *c)
     return table;
 }
 
+/* ── uncertainty ─────────────────────────────────────────────────────────────────────────────── */
+
+/* The command that measures a source; "" when none would help. */
+static const char *measuring_command(const context *c, const gl_error_source *source)
+{
+    return source->measurable ? gl_measuring_command(source, c->arena) : "";
+}
+
+#define UNCERTAINTY(X)                                                                             \
+    X("rank", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer((int64_t)i + 1))                        \
+    X("kind", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_error_kind_name(source->kind)))         \
+    X("source", "Source of error", GL_NUMBER, GL_FOR_ALL, gl_text(source->name))                   \
+    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(source->evidence)))  \
+    X("faster_sigma_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(source->faster_sigma))      \
+    X("slower_sigma_frac", "Sigma", GL_FRACTION, GL_FOR_ALL, gl_real(source->slower_sigma))        \
+    X("p10_change_s", "Step at P10", GL_SECONDS, GL_FOR_ALL, gl_real(source->p10_change_s))        \
+    X("p90_change_s", "At P90", GL_SECONDS, GL_FOR_ALL, gl_real(source->p90_change_s))             \
+    X("variance_share_frac", "Share", GL_FRACTION, GL_FOR_ALL, gl_real(source->variance_share))    \
+    X("measure", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(measuring_command(c, source)))
+
+static gl_table *uncertainty_table(const context *c)
+{
+    static const gl_column columns[] = {UNCERTAINTY(AS_COLUMN)};
+    const gl_uncertainty *u = &c->plan->uncertainty;
+    gl_table *table = gl_table_create(c->arena, "uncertainty",
+                                      "Uncertainty: what the interval of the step comes from",
+                                      columns, COUNT(columns));
+    for (size_t i = 0; i < u->source_count; i++) {
+        const gl_error_source *source = &u->sources[i];
+        gl_cell *cell = gl_table_add_row(table);
+        UNCERTAINTY(AS_CELL)
+    }
+    return table;
+}
+
 /* ── summary ─────────────────────────────────────────────────────────────────────────────────── */
 
 #define SUMMARY(X)                                                                                 \
@@ -631,6 +676,7 @@ static gl_table *summary_table(const context *c)
     X(memory)                                                                                      \
     X(network)                                                                                     \
     X(links)                                                                                       \
+    X(uncertainty)                                                                                 \
     X(compute)
 #define AS_NAME(name) #name,
 #define AS_KIND(name) {#name, name##_table},

@@ -30,6 +30,19 @@ check 'interrupted' grep -q interrupted show.out
 expect 0 'run 1 complete' 2 "${command[@]}" --budget 3s
 check 'nothing lost' [ "$(query disk/f.db 'SELECT COUNT(*) FROM sample')" -ge "$points" ]
 
+# A limit on the size of files is no end without a word.
+rm -f pid.*
+measure 2 --db limit.db --max 64KiB --budget 60s &
+job=$!
+wait_for 20 has_points limit.db || fail 'no points'
+prlimit --pid "$(cat pid.0)" --fsize=20000
+wait $job
+status=$?
+check "limit: status $status" [ "$status" = 4 ]
+check 'limit: the reason' grep -q 'limit.db: .*: File too large' err
+check 'limit: sound' sound limit.db
+check 'limit: interrupted' grep -q interrupted show.out
+
 # No room from the start.
 cat /dev/zero >disk/filler 2>/dev/null
 expect 4 '' 2 --db disk/new.db --budget 1s

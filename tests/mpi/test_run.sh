@@ -45,16 +45,35 @@ expect 2 '8 ranks cannot be measured' 2 --db u.db --ranks 8
 expect 2 'did you mean' 2 --db u.db --ops all_reduse
 expect 2 'above --max' 2 --db u.db --min 8MiB --max 8KiB
 expect 2 '--db is missing' 2
+expect 2 "--ranks: '2x'" 2 --db u.db --ranks 2,2x
+expect 3 'name of the calibration database is empty' 2 --db ''
 no_rates='they go with --backend nccl'
 gpulink-calibrate --version | grep -q 'NCCL: absent' && no_rates='was built without CUDA'
 expect 5 "$no_rates" 2 --db u.db --compute
 check 'no file for a wrong command' [ ! -e u.db ]
 # The leader tells, and nobody else.
 check 'told once' [ "$(grep -cF "$no_rates" err)" = 1 ]
-# Groups at the same time.
+# Groups at the same time: as many as fit, ranks that are left over are idle; every element of every group is right.
+placements='SELECT GROUP_CONCAT(k) FROM (SELECT DISTINCT ranks || "x" || concurrent_groups || "/" || ranks_per_node || "/" ||
+    nodes k FROM curve ORDER BY k)'
 expect 0 'run 1 complete' 4 --db g.db --ranks 2,3 --concurrent --ops all_reduce --budget 2s --max 4KiB
-check 'groups at once' equal g.db 'SELECT GROUP_CONCAT(k) FROM (SELECT DISTINCT ranks || "x" || concurrent_groups k
-    FROM curve ORDER BY k)' 2x1,2x2,3x1
+check 'groups at once' equal g.db "$placements" 2x1/2/1,2x2/2/1,3x1/3/1
+expect 0 'run 1 complete' 5 --db five.db --concurrent --ops all_gather,sendrecv,broadcast --budget 6s --max 4KiB
+check 'two pairs of five' equal five.db "$placements" 2x1/2/1,2x2/2/1,4x1/4/1,5x1/5/1
+check 'groups are shown' grep -qE ' 2 x 2 ' out
+check 'all ways of all groups' equal five.db 'SELECT COUNT(*) FROM curve' 20
+check 'all right in two pairs' equal five.db 'SELECT COUNT(*) FROM sample WHERE wrong IS NOT 0.0' 0
+check 'groups of a kind have points' equal five.db 'SELECT MIN(n) >= 2 FROM (SELECT COUNT(s.size_bytes) n FROM curve c
+    LEFT JOIN sample s ON s.curve_id = c.id GROUP BY c.id)' 1
+# The bandwidth is that of one group.
+check 'bandwidth of a group' equal five.db "SELECT COUNT(*) FROM sample_bw WHERE ABS(busbw_bytes_per_s * time_median_s / size_bytes
+    - CASE collective WHEN 'all_gather' THEN (ranks - 1.0) / ranks ELSE 1 END) > 1e-9" 0
+
+# A short budget is kept, however large the messages may get.
+start=$SECONDS
+expect 0 "run 1 complete" 2 --db short.db --budget 4s
+check "$((SECONDS - start)) s for a budget of 4 s" [ $((SECONDS - start)) -lt 20 ]
+check 'and yet there are points' equal short.db 'SELECT COUNT(*) > 0 FROM sample' 1
 
 # One process alone, and no GPUs.
 checks=$((checks + 2))

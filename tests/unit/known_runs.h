@@ -89,6 +89,7 @@ static inline gl_workload known_workload(const json_t *run)
     /* Only DDP and FSDP communicated beside compute. */
     w.overlap.dp = ddp || strcmp(kind, "fsdp") == 0;
     w.overlap.cp = false;
+    w.optimizer.clipping = false;
     w.batch.micro = known_int(run, "microbatch");
     int microbatches = known_int(run, "accumulation_steps") + known_int(run, "microbatches");
     w.batch.global = (int64_t)w.batch.micro * w.parallel.dp * (microbatches > 0 ? microbatches : 1);

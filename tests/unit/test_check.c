@@ -266,7 +266,13 @@ static void test_sharding(void **state)
     assert_finding(&w, true, "parallel.shard", "dp x cp (16) must be a multiple of shard (5)");
     w.parallel.shard = 8;
     w.parallel.zero = 1;
-    assert_finding(&w, true, "parallel.shard", "shard needs zero: 3, found zero: 1");
+    assert_fine(&w);
+    w.parallel.zero = 0;
+    assert_finding(&w, true, "parallel.shard", "shard needs zero: 1, 2 or 3, found 0");
+    w.parallel.zero = 3;
+    w.parallel.reduce_scatter = false;
+    assert_finding(&w, true, "parallel.reduce_scatter",
+                   "reduce_scatter: false needs zero: 1 or 2, found 3");
 }
 
 static void test_compute(void **state)
@@ -384,6 +390,27 @@ static void test_cluster(void **state)
 }
 
 /* NVLink bridges join pairs: groups of eight, or two groups of two crosswise, leave the pair. */
+static void test_sites(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_cluster cluster = {
+        .nodes = 2, .gpus_per_node = 1, .sites = {.count = 2, .bw_bytes_per_s = 1e9}};
+    gl_findings f = {.arena = arena};
+    gl_workload w = valid();
+    w.parallel.dp = 2;
+    gl_check_cluster(&w, &cluster, &f);
+    assert_int_equal(f.count, 0);
+    w.parallel.dp = 1;
+    w.parallel.tp = 2;
+    gl_check_cluster(&w, &cluster, &f);
+    assert_string_equal(f.items[f.count - 1].message,
+                        "tensor parallel groups span sites: every layer waits for the line "
+                        "between them");
+    assert_false(f.items[f.count - 1].fatal);
+    gl_arena_destroy(arena);
+}
+
 static void test_link_domain(void **state)
 {
     (void)state;
@@ -455,6 +482,7 @@ int main(void)
         cmocka_unit_test(test_without_sequence),
         cmocka_unit_test(test_absurd_sizes),
         cmocka_unit_test(test_cluster),
+        cmocka_unit_test(test_sites),
         cmocka_unit_test(test_link_domain),
         cmocka_unit_test(test_peak),
     };

@@ -383,6 +383,25 @@ static void test_description(void **state)
     outcome_free(&l.o);
 }
 
+static void test_sites(void **state)
+{
+    (void)state;
+    loaded l = load(
+        write_file("c.yaml", DESCRIPTION INTRA
+                   "  inter_node: {link: ib-ndr, nics_per_node: 8, in_network_reduction: true}\n"
+                   "  sites: {count: 2, link: {bandwidth: 10 Gbit/s, latency: 20 ms}}\n"));
+    assert_loaded(&l.o);
+    assert_true(l.cluster.in_network_reduction);
+    assert_int_equal(l.cluster.sites.count, 2);
+    assert_close(l.cluster.sites.bw_bytes_per_s, 1.25e9, 0);
+    assert_close(l.cluster.sites.latency_s, 0.02, 0);
+    outcome_free(&l.o);
+    refused(DESCRIPTION INTRA INTER "  sites: {count: 2, link: {latency: 20 ms}}\n",
+            ":7:21: cluster.sites.link.bandwidth: missing; several sites need it");
+    refused(DESCRIPTION INTRA INTER "  sites: {count: 999}\n",
+            ":7:18: cluster.sites.count: 999 sites need as many nodes; there are 16");
+}
+
 static void test_description_refused(void **state)
 {
     (void)state;
@@ -615,6 +634,7 @@ int main(void)
         cmocka_unit_test(test_gpus_of_a_database),
         cmocka_unit_test(test_settings_of_a_database),
         cmocka_unit_test(test_description),
+        cmocka_unit_test(test_sites),
         cmocka_unit_test(test_description_refused),
         cmocka_unit_test(test_settings_of_a_description),
         cmocka_unit_test(test_calibrations_of_a_description),

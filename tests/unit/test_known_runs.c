@@ -3,8 +3,10 @@
  * Predicted against measured steps of real training on two H200 over three transports, from the
  * bundled calibrations and the catalogue: nothing is fitted to these steps.
  */
+#include "common/datadir.h"
 #include "planner/core/plan.h"
 #include "planner/input/cluster_file.h"
+#include "planner/input/conventions.h"
 #include "tests/unit/known_runs.h"
 
 /* The worst that is accepted; it shall get tighter. */
@@ -75,6 +77,72 @@ static void every_known_step_is_near(void **state)
     assert_true(worst_error <= STEP_TOLERANCE);
 }
 
+/* ---- The same runs in data/validation/h200-pair.csv --------------------------------------- */
+
+static gl_arena *table_arena;
+static gl_conventions *conventions;
+static gl_known_runs table;
+
+static void assert_same_cell(const gl_field *field, const gl_cell *a, const gl_cell *b)
+{
+    bool same = a->type == b->type;
+    if (same && a->type == GL_CELL_TEXT)
+        same = strcmp(a->as.text, b->as.text) == 0;
+    else if (same && a->type == GL_CELL_REAL)
+        same = a->as.real == b->as.real || (isnan(a->as.real) && isnan(b->as.real));
+    else if (same && a->type == GL_CELL_BOOL)
+        same = a->as.boolean == b->as.boolean;
+    else if (same && a->type == GL_CELL_INTEGER)
+        same = a->as.integer == b->as.integer;
+    if (!same)
+        fail_msg("%s differs", field->path);
+}
+
+/* What the loader derives, and the first bucket where there is only one. */
+static bool is_compared(const gl_field *field, const gl_workload *w)
+{
+    static const char *const derived[] = {"precision.activations", "precision.dispatch",
+                                          "precision.combine"};
+    for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++)
+        if (strcmp(field->path, derived[i]) == 0)
+            return false;
+    return strcmp(field->path, "buckets.first") != 0 || !isinf(w->buckets.gradient_bytes);
+}
+
+static void compare_with_table(const json_t *run, int line)
+{
+    gl_run_case made;
+    const gl_known_run *row = &table.items[line - 1];
+    gl_workload known = known_workload(run);
+    gl_run_case_build(conventions, row, table_arena, &made);
+    if (made.reason != NULL)
+        fail_msg("%s: %s", row->texts[GL_RUN_ID], made.reason);
+    assert_close(row->measured_s, json_number_value(json_object_get(run, "step_s")), 0);
+    for (const gl_field *field = gl_model_fields; field->path != NULL; field++) {
+        if (!is_compared(field, &known))
+            continue;
+        gl_cell a = gl_field_cell(field, &known, table_arena);
+        gl_cell b = gl_field_cell(field, &made.workload, table_arena);
+        assert_same_cell(field, &a, &b);
+    }
+}
+
+/* What `gpulink-plan validate` reads is what these tests read. */
+static void the_table_says_the_same(void **state)
+{
+    (void)state;
+    static const char *const csv[] = {"csv", NULL};
+    gl_diagnostics diagnostics = {0};
+    table_arena = gl_arena_create();
+    conventions = gl_conventions_load(NULL, table_arena, &diagnostics);
+    const char *path = gl_datadir_find(table_arena, "validation", "h200-pair", csv);
+    assert_non_null(conventions);
+    assert_non_null(path);
+    assert_true(gl_known_runs_load(path, table_arena, &table, &diagnostics));
+    known_runs(compare_with_table);
+    gl_arena_destroy(table_arena);
+}
+
 static void the_order_of_the_transports_is_right(void **state)
 {
     (void)state;
@@ -88,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_known_step_is_near),
         cmocka_unit_test(the_order_of_the_transports_is_right),
+        cmocka_unit_test(the_table_says_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

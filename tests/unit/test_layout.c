@@ -105,6 +105,21 @@ static void test_pipeline_neighbours(void **state)
     expect(&l, GL_GROUP_PP, 2, 2, 1, 12);
 }
 
+static void test_sites(void **state)
+{
+    (void)state;
+    gl_parallel p = degrees(8, 1, 4, 4); /* stages of four nodes; two sites of eight */
+    gl_layout l = gl_layout_over_sites(&p, 64);
+    expect(&l, GL_GROUP_TP, 8, 1, 8, 8);
+    expect(&l, GL_GROUP_DP, 4, 1, 4, 16);
+    expect(&l, GL_GROUP_PP, 2, 2, 1, 32); /* one boundary between sites */
+    const gl_axis order[] = {GL_AXIS_TP, GL_AXIS_PP, GL_AXIS_DP, GL_AXIS_CP};
+    memcpy(p.order, order, sizeof order);
+    l = gl_layout_over_sites(&p, 64);
+    expect(&l, GL_GROUP_DP, 4, 2, 2, 32); /* every DP group spans both */
+    expect(&l, GL_GROUP_PP, 2, 1, 2, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -115,6 +130,7 @@ int main(void)
         cmocka_unit_test(test_experts_and_shards),
         cmocka_unit_test(test_nodes_that_do_not_divide),
         cmocka_unit_test(test_pipeline_neighbours),
+        cmocka_unit_test(test_sites),
     };
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

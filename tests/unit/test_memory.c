@@ -125,7 +125,7 @@ static void test_unfused_scores(void **state)
     gl_workload w = llama_8b();
     double flash = estimate(&w, 0, NULL).activations_bytes;
     double scores = 5.0 * 32 * 8192.0 * 8192;
-    w.model.attention.flash = false;
+    w.kernels.attention = GL_ATTENTION_UNFUSED;
     assert_close(estimate(&w, 0, NULL).activations_bytes, flash + 32 * scores, 1e-12);
     w.parallel.recompute = GL_RECOMPUTE_SELECTIVE;
     assert_close(estimate(&w, 0, NULL).activations_bytes, flash + scores, 1e-12);

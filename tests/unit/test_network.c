@@ -142,10 +142,14 @@ static void a_switch_that_reduces_moves_less(void **state)
     assert_string_equal(
         time_of(&cluster, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e9, *state).algorithm,
         "ring");
-    /* Two nodes: busbw passes the 360 GB/s of a node's NICs. */
-    t = time_of(&cluster, GL_ALL_REDUCE, (gl_placement){16, 2, 8, 1}, 1e9, *state);
-    assert_close(t.time_s, 1e9 * 9 / 8 / (315 * GB), 1e-12);
-    assert_true(t.busbw_bytes_per_s > 360 * GB);
+    /* Two nodes: a tree over them moves half of a ring's bytes there, and busbw passes the NICs. */
+    gl_placement two = {16, 2, 8, 1};
+    ib.efficiency = figure(0.6);
+    t = time_of(&cluster, GL_ALL_REDUCE, two, 1e9, *state);
+    assert_string_equal(t.algorithm, "nvls-tree");
+    assert_close(t.time_s, 1e9 * 9 / 8 / (0.65 * 315 * GB), 1e-12);
+    assert_close(t.tier_s[1], 1e9 / (240 * GB), 1e-12);
+    assert_true(t.busbw_bytes_per_s > 240 * GB);
     assert_close(t.error_frac, 0.25, 1e-12); /* published runs scatter */
     nv.switch_latency_s = figure(1);         /* too slow to start: the ring instead */
     assert_string_equal(time_of(&cluster, GL_ALL_REDUCE, node, 1e9, *state).algorithm, "ring");
@@ -270,7 +274,7 @@ static void a_ring_over_nodes_names_its_slower_tier(void **state)
     assert_close(t.tier_s[1], 1e12 * 15 / 16 / (400 * GB), 1e-9);
     assert_close(t.time_s, t.tier_s[0], 1e-12);
     assert_int_equal(t.transport, GL_TRANSPORT_PCIE_P2P);
-    assert_non_null(strstr(t.formula, "slower at pcie"));
+    assert_non_null(strstr(t.formula, "over pcie"));
 }
 
 static void a_related_curve_beats_one_of_other_ranks(void **state)
@@ -336,6 +340,227 @@ static void the_variant_that_training_uses_is_taken(void **state)
     }
 }
 
+/* ---- families --------------------------------------------------------------------------------
+ */
+
+static gl_network *network_of(gl_cluster *cluster, gl_arena *arena)
+{
+    const char *const *warnings;
+    return gl_network_create(cluster, arena, &warnings);
+}
+
+static void several_rank_counts_tell_of_another(void **state)
+{
+    /* A floor of 4 us and 1 us a step; 300 GB/s, and the rank's own share at 100 GB/s. */
+    gl_curve curves[3];
+    const int ranks[] = {2, 4, 8};
+    for (int i = 0; i < 3; i++) {
+        double n = ranks[i], per_byte = (n - 1) / n / 300e9 + 1 / n / 100e9;
+        curves[i] = measured(*state, i, GL_ALL_GATHER, (gl_placement){ranks[i], 1, ranks[i], 1},
+                             3e-6 + n * 1e-6, (n - 1) / n / per_byte, GL_TRANSPORT_NVLINK);
+    }
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = curves;
+    cluster.intra.curve_count = 2;
+    gl_placement eight = {8, 1, 8, 1};
+    for (double size = 8; size < 2e9; size *= 8) {
+        gl_network_time t = time_of(&cluster, GL_ALL_GATHER, eight, size, *state);
+        double truth = 11e-6 + size * (7.0 / 8 / 300e9 + 1.0 / 8 / 100e9);
+        assert_close(t.time_s, truth, 0.01);
+        assert_int_equal(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    }
+    /* Between measured counts it is interpolated, and surer. */
+    gl_placement four = {4, 1, 4, 1};
+    curves[1] = curves[2];
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, four, 1 << 28, *state);
+    assert_int_equal(t.evidence, GL_EVIDENCE_INTERPOLATED);
+    assert_close(t.time_s, 7e-6 + (1 << 28) * (3.0 / 4 / 300e9 + 1.0 / 4 / 100e9), 0.05);
+    assert_non_null(strstr(t.formula, "by the trend over 2 measured counts"));
+}
+
+static void a_bandwidth_that_falls_goes_on_falling(void **state)
+{
+    /* Half of the bus bandwidth with each doubling, as over one shared path. */
+    gl_curve curves[] = {measured(*state, 1, GL_ALL_REDUCE, (gl_placement){2, 1, 2, 1}, 1e-5,
+                                  20 * GB, GL_TRANSPORT_PCIE_P2P),
+                         measured(*state, 2, GL_ALL_REDUCE, (gl_placement){4, 1, 4, 1}, 1e-5,
+                                  10 * GB, GL_TRANSPORT_PCIE_P2P)};
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.intra.curves = curves;
+    cluster.intra.curve_count = 2;
+    gl_network_time eight =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){8, 1, 8, 1}, 1 << 29, *state);
+    assert_close(eight.busbw_bytes_per_s, 5 * GB, 0.02);
+    /* And is less sure the steeper and the farther. */
+    gl_network_time sixteen =
+        time_of(&cluster, GL_ALL_REDUCE, (gl_placement){16, 1, 16, 1}, 1 << 29, *state);
+    assert_true(eight.error_frac > 0.25 && sixteen.error_frac > eight.error_frac);
+}
+
+static void a_family_carries_farther_than_one_curve(void **state)
+{
+    gl_curve curves[] = {measured(*state, 1, GL_ALL_REDUCE, (gl_placement){2, 2, 1, 1}, 2e-5,
+                                  40 * GB, GL_TRANSPORT_NET_IB),
+                         measured(*state, 2, GL_ALL_REDUCE, (gl_placement){4, 4, 1, 1}, 4e-5,
+                                  40 * GB, GL_TRANSPORT_NET_IB)};
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.inter.curves = curves;
+    cluster.inter.curve_count = 2;
+    gl_network_query query = {
+        .collective = GL_ALL_REDUCE, .placement = {32, 32, 1, 1}, .size_bytes = 8};
+    gl_network_time t;
+    gl_error err;
+    assert_true(gl_network_eval(network_of(&cluster, *state), &query, *state, &t, &err));
+    assert_close(t.time_s, 10e-5, 0.01); /* a level of the tree each 20 us */
+    query.placement = (gl_placement){64, 64, 1, 1};
+    assert_false(gl_network_eval(network_of(&cluster, *state), &query, *state, &t, &err));
+    assert_non_null(strstr(err.message, "measure all_reduce over 64 ranks on 64 nodes"));
+    query.allow_extrapolation = true;
+    assert_true(gl_network_eval(network_of(&cluster, *state), &query, *state, &t, &err));
+}
+
+/* ---- evidence of two kinds ----------------------------------------------------------------------
+ */
+
+static void measured_tiers_are_put_together(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 1e-5, 5e-6);
+    gl_curve inside = measured(*state, 1, GL_ALL_GATHER, (gl_placement){8, 1, 8, 1}, 2e-5, 300 * GB,
+                               GL_TRANSPORT_NVLINK);
+    gl_curve across = measured(*state, 2, GL_ALL_GATHER, (gl_placement){2, 2, 1, 1}, 3e-5, 40 * GB,
+                               GL_TRANSPORT_NET_IB);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    cluster.intra.curves = &inside;
+    cluster.intra.curve_count = 1;
+    cluster.intra.calibration = "lab";
+    gl_placement two = {16, 2, 8, 1};
+    double size = 1 << 30, wire = size * 15 / 16;
+    /* Inside as measured, between from the catalogue. */
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, two, size, *state);
+    assert_int_equal(t.evidence, GL_EVIDENCE_CATALOGUE);
+    assert_string_equal(t.source, "curve 1 of lab + data/links/ib");
+    assert_close(t.time_s, wire / (300 * GB), 0.05);
+    /* One rank a node measured 40 GB/s over one NIC: eight ranks have eight. */
+    cluster.inter = (gl_tier){.curves = &across, .curve_count = 1, .calibration = "nodes"};
+    t = time_of(&cluster, GL_ALL_GATHER, two, size, *state);
+    assert_int_equal(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
+    assert_string_equal(t.source, "curve 1 of lab + curve 2 of nodes");
+    assert_close(t.tier_s[1], wire / (320 * GB), 0.05);
+    /* Half of the NICs: the network decides. */
+    cluster.nics_per_node = 4;
+    t = time_of(&cluster, GL_ALL_GATHER, two, size, *state);
+    assert_close(t.time_s, wire / (160 * GB), 0.05);
+    assert_int_equal(t.transport, GL_TRANSPORT_NET_IB);
+}
+
+static void several_pairs_share_a_nic(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = two_tiers(&nv, &ib);
+    double one = time_of(&cluster, GL_SENDRECV, (gl_placement){2, 2, 1, 1}, 1e9, *state).time_s;
+    assert_close(one, 1e9 / (45 * GB), 1e-9);
+    double eight = time_of(&cluster, GL_SENDRECV, (gl_placement){2, 2, 1, 8}, 1e9, *state).time_s;
+    assert_close(eight, one, 1e-9); /* a NIC each */
+    cluster.nics_per_node = 2;
+    eight = time_of(&cluster, GL_SENDRECV, (gl_placement){2, 2, 1, 8}, 1e9, *state).time_s;
+    assert_close(eight, 4 * one, 1e-9);
+    assert_close(time_of(&cluster, GL_SENDRECV, (gl_placement){2, 1, 2, 1}, 1e9, *state).time_s,
+                 1e9 / (360 * GB), 1e-9);
+}
+
+static void network_switches_that_reduce_are_a_choice(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 1e-6);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    gl_placement nodes = {16, 16, 1, 8};
+    gl_network_time plain = time_of(&cluster, GL_ALL_REDUCE, nodes, 1e9, *state);
+    cluster.in_network_reduction = true;
+    gl_network_time reduced = time_of(&cluster, GL_ALL_REDUCE, nodes, 1e9, *state);
+    assert_string_equal(reduced.algorithm, "in-network");
+    assert_true(reduced.time_s < plain.time_s);
+    assert_non_null(strstr(reduced.formula, "slower: ring"));
+    /* Gathers have nothing to add up. */
+    assert_string_equal(time_of(&cluster, GL_ALL_GATHER, nodes, 1e9, *state).algorithm, "ring");
+}
+
+static void rails_forward_what_belongs_to_others(void **state)
+{
+    gl_link pcie = link_of("pcie", GL_TRANSPORT_PCIE_P2P, 20 * GB, 1, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 1, 0, 0);
+    gl_cluster cluster = two_tiers(&pcie, &ib);
+    gl_placement p = {16, 2, 8, 1};
+    double tree = time_of(&cluster, GL_ALLTOALL, p, 1e9, *state).tier_s[0];
+    assert_close(tree, 1e9 * 7 / 16 / (20 * GB), 1e-9);
+    cluster.fabric = GL_FABRIC_RAIL_ONLY;
+    double rails = time_of(&cluster, GL_ALLTOALL, p, 1e9, *state).tier_s[0];
+    assert_close(rails, 1e9 * (7 + 8 * 7.0 / 8) / 16 / (20 * GB), 1e-9);
+}
+
+static void a_radix_tells_the_levels_of_switches(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 1e-6);
+    ib.level_latency_s = figure(1e-6);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
+    cluster.radix = 8;
+    assert_int_equal(gl_rules_switch_levels(&cluster, 4), 1);
+    assert_int_equal(gl_rules_switch_levels(&cluster, 32), 2);
+    assert_int_equal(gl_rules_switch_levels(&cluster, 33), 3);
+    /* Three steps of a ring over four nodes, and 31 over 32 that climb one level. */
+    assert_close(time_of(&cluster, GL_ALL_GATHER, (gl_placement){4, 4, 1, 1}, 1, *state).time_s,
+                 3e-6, 1e-3);
+    assert_close(time_of(&cluster, GL_ALL_GATHER, (gl_placement){32, 32, 1, 1}, 1, *state).time_s,
+                 62e-6, 1e-3);
+    /* Rails alone have no uplinks. */
+    cluster.fabric = GL_FABRIC_RAIL_ONLY;
+    assert_int_equal(gl_rules_switch_levels(&cluster, 8), 1);
+    /* An all-to-all crosses a leaf only for the nodes of others. */
+    cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
+    cluster.oversubscription = 3; /* six nodes a leaf */
+    double eight = time_of(&cluster, GL_ALLTOALL, (gl_placement){8, 8, 1, 1}, 1e12, *state).time_s;
+    assert_close(eight, 1e12 * 7 / 8 / (45 * GB), 1e-3); /* 3 · 2/7 of it: no bottleneck */
+}
+
+static void groups_over_sites_pay_the_line(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 1e-6);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    cluster.sites = (gl_sites){.count = 2, .bw_bytes_per_s = 1.25 * GB, .latency_s = 20e-3};
+    gl_network *network = network_of(&cluster, *state);
+    gl_network_query query = {
+        .collective = GL_ALL_REDUCE, .placement = {16, 16, 1, 8}, .size_bytes = 1e9};
+    gl_network_time here, line;
+    assert_true(gl_network_eval(network, &query, *state, &here, NULL));
+    query.over_sites = (gl_placement){16, 2, 8, 8};
+    assert_true(gl_network_eval(network, &query, *state, &line, NULL));
+    /* The line's eighth, and seven delays: six of the opening, one more crossing back. */
+    assert_close(line.time_s, 1e9 * 15 / 8 / (1.25 * GB / 8) + 7 * 20e-3, 1e-9);
+    assert_true(line.time_s > 100 * here.time_s);
+    assert_non_null(strstr(line.formula, "over the line between 2 sites"));
+    /* Nothing moves: the delays are left. */
+    query.size_bytes = 0;
+    assert_true(gl_network_eval(network, &query, *state, &line, NULL));
+    assert_close(line.time_s, 7 * 20e-3, 0.01);
+}
+
+static void figures_alone_need_no_text(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
+    gl_cluster cluster = two_tiers(&nv, NULL);
+    gl_network *network = network_of(&cluster, *state);
+    gl_network_query query = {.collective = GL_ALL_REDUCE,
+                              .placement = {8, 1, 8, 1},
+                              .size_bytes = 1e6,
+                              .figures_only = true};
+    gl_network_time t, full;
+    assert_true(gl_network_eval(network, &query, NULL, &t, NULL));
+    assert_string_equal(t.formula, "");
+    query.figures_only = false;
+    assert_true(gl_network_eval(network, &query, *state, &full, NULL));
+    assert_close(t.time_s, full.time_s, 0);
+}
+
 static int make_arena(void **state)
 {
     *state = gl_arena_create();
@@ -366,6 +591,16 @@ int main(void)
         TEST(a_missing_collective_comes_from_a_related_one),
         TEST(a_related_curve_beats_one_of_other_ranks),
         TEST(the_variant_that_training_uses_is_taken),
+        TEST(several_rank_counts_tell_of_another),
+        TEST(a_bandwidth_that_falls_goes_on_falling),
+        TEST(a_family_carries_farther_than_one_curve),
+        TEST(measured_tiers_are_put_together),
+        TEST(several_pairs_share_a_nic),
+        TEST(network_switches_that_reduce_are_a_choice),
+        TEST(rails_forward_what_belongs_to_others),
+        TEST(a_radix_tells_the_levels_of_switches),
+        TEST(groups_over_sites_pay_the_line),
+        TEST(figures_alone_need_no_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

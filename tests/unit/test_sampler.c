@@ -39,7 +39,7 @@ static int run(gl_sampler *s, const law *l, int maximum)
 {
     int asked = 0;
     double size;
-    while (gl_sampler_next_octave(s, INFINITY, &size) ||
+    while (gl_sampler_next_octave(s, INFINITY, 1, &size) ||
            gl_sampler_next_between(s, INFINITY, &size)) {
         for (size_t i = 0; i < s->count; i++)
             assert_true(fabs(s->points[i].size_bytes - size) >= 0.5);
@@ -53,29 +53,31 @@ static void test_octaves(void **state)
 {
     gl_sampler s;
     (void)state;
-    gl_sampler_begin(&s, 8, 1024, 4, 0.5, arena);
-    assert_int_equal(gl_sampler_octaves_left(&s, INFINITY), 8);
+    gl_sampler_begin(&s, 8, 1024, 4, 4, 0.5, arena);
+    assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 1), 8);
     assert_int_equal(run(&s, &smooth, 8), 8);
     for (int i = 0; i < 8; i++)
         assert_close(s.points[i].size_bytes, 8 * exp2(i), 0);
     assert_close(gl_sampler_largest(&s), 1024, 0);
-    assert_int_equal(gl_sampler_octaves_left(&s, INFINITY), 0);
+    assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 1), 0);
 }
 
-/* Every fourth octave and the largest first, then the rest: upwards both times. */
-static void test_coarse_first(void **state)
+/* Every second octave, and the largest. */
+static void test_stride(void **state)
 {
-    static const double wanted[] = {8, 128, 1024, 16, 32, 64, 256, 512};
+    static const double wanted[] = {8, 32, 128, 512, 1024};
     gl_sampler s;
     double size;
     (void)state;
-    gl_sampler_begin(&s, 8, 1024, 4, 0.5, arena);
-    for (int i = 0; i < 8; i++) {
-        assert_true(gl_sampler_next_octave(&s, INFINITY, &size));
+    gl_sampler_begin(&s, 8, 1024, 4, 4, 0.5, arena);
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 2), 5 - i);
+        assert_true(gl_sampler_next_octave(&s, INFINITY, 2, &size));
         assert_close(size, wanted[i], 0);
         gl_sampler_add(&s, size, 1, 0);
     }
-    assert_false(gl_sampler_next_octave(&s, INFINITY, &size));
+    assert_false(gl_sampler_next_octave(&s, INFINITY, 2, &size));
+    assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 1), 3);
 }
 
 static void test_odd_limits(void **state)
@@ -91,7 +93,7 @@ static void test_odd_limits(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gl_sampler s;
-        gl_sampler_begin(&s, cases[i].min, cases[i].max, cases[i].unit, 0.5, arena);
+        gl_sampler_begin(&s, cases[i].min, cases[i].max, cases[i].unit, cases[i].unit, 0.5, arena);
         int asked = run(&s, &smooth, 40);
         if (asked != cases[i].octaves)
             fail_msg("case %zu: %d octaves", i, asked);
@@ -107,7 +109,7 @@ static void test_alignment(void **state)
 {
     gl_sampler s;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 24, 12, 0.5, arena);
+    gl_sampler_begin(&s, 8, 1 << 24, 12, 12, 0.5, arena);
     run(&s, &smooth, 100);
     for (size_t k = 0; k < s.count; k++)
         if (s.points[k].size_bytes > 12 * 16 * 32)
@@ -119,7 +121,7 @@ static void test_affordable(void **state)
     gl_sampler s;
     double size;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 20, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 20, 4, 4, 0.02, arena);
     assert_true(isinf(gl_sampler_affordable(&s, 1e-9)));
     assert_true(isnan(gl_sampler_expect(&s, 8)));
     gl_sampler_add(&s, 8, 1e-5, 0);
@@ -129,10 +131,10 @@ static void test_affordable(void **state)
     assert_close(gl_sampler_affordable(&s, 4e-5), 256, 1e-12);
     assert_close(gl_sampler_affordable(&s, 1.5e-5), 8, 0);
     assert_close(gl_sampler_affordable(&s, 1e-6), 0, 0);
-    assert_true(gl_sampler_next_octave(&s, 256, &size));
+    assert_true(gl_sampler_next_octave(&s, 256, 1, &size));
     assert_close(size, 16, 0);
-    assert_false(gl_sampler_next_octave(&s, 8, &size));
-    assert_int_equal(gl_sampler_octaves_left(&s, 256), 4);
+    assert_false(gl_sampler_next_octave(&s, 8, 1, &size));
+    assert_int_equal(gl_sampler_octaves_left(&s, 256, 1), 4);
 }
 
 /* A smooth curve needs sizes in between at its knee alone. */
@@ -140,7 +142,7 @@ static void test_smooth_curve(void **state)
 {
     gl_sampler s;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 28, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 28, 4, 4, 0.02, arena);
     int asked = run(&s, &smooth, 60);
     assert_in_range(asked, 26, 40);
     for (size_t i = 0; i + 1 < s.count; i++)
@@ -155,7 +157,7 @@ static void test_jump(void **state)
     const law jumping = {1e-5, 1e10, 50e6};
     double below = 0, above = 1e30;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 28, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 28, 4, 4, 0.02, arena);
     run(&s, &jumping, 80);
     for (size_t i = 0; i < s.count; i++) {
         double size = s.points[i].size_bytes;
@@ -173,7 +175,7 @@ static void test_noise_is_no_structure(void **state)
     gl_sampler s;
     double size;
     (void)state;
-    gl_sampler_begin(&s, 8, 1 << 20, 4, 0.02, arena);
+    gl_sampler_begin(&s, 8, 1 << 20, 4, 4, 0.02, arena);
     for (int i = 0; i <= 17; i++)
         gl_sampler_add(&s, 8 * exp2(i), 1e-5 * (i % 2 ? 1.1 : 0.9), 0.15);
     assert_false(gl_sampler_next_between(&s, INFINITY, &size));
@@ -279,7 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_octaves),
-        cmocka_unit_test(test_coarse_first),
+        cmocka_unit_test(test_stride),
         cmocka_unit_test(test_odd_limits),
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_affordable),

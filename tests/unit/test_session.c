@@ -2,6 +2,7 @@
 /* A whole session against a backend that is a formula, on a clock that only it moves. */
 #include "tests/support.h"
 
+#include "calibrate/measure/nccl/layout.h"
 #include "calibrate/measure/recorder.h"
 #include "calibrate/measure/session.h"
 #include "calibrate/measure/write_lock.h"
@@ -23,6 +24,8 @@ static struct {
     int measured, verified, joined;      /* calls so far */
     int fail_measure_at, stop_at;        /* at which call of measure; 0 = never */
     double wrong_above, memory, jump_at; /* 0 = never */
+    double verify_s, page_s,
+        ready_bytes; /* what else takes time; bytes that prepare was asked for */
     const gl_grouping *grouping;
     double sizes[CALLS_MAX];
     double largest_joined;
@@ -58,9 +61,9 @@ static void fake_texts(gl_backend *b, gl_arena *a, const gl_machine_text **texts
     *count = 1;
 }
 
-static double fake_max(gl_backend *b, gl_collective c, const gl_placement *p)
+static double fake_max(gl_backend *b, gl_dtype dtype)
 {
-    (void)b, (void)c, (void)p;
+    (void)b, (void)dtype;
     return fake.memory > 0 ? fake.memory : 1e12;
 }
 
@@ -81,6 +84,16 @@ static void fake_leave(gl_backend *b)
     fake.grouping = NULL;
 }
 
+static bool fake_prepare(gl_backend *b, double size, gl_error *err)
+{
+    (void)b, (void)err;
+    assert_non_null(fake.grouping);
+    assert_true(size <= fake.largest_joined);
+    fake.clock_s += fmax(size - fake.ready_bytes, 0) * fake.page_s;
+    fake.ready_bytes = fmax(size, fake.ready_bytes);
+    return true;
+}
+
 static double time_of(double size, bool in_place)
 {
     double t = (in_place ? 0.9 : 1) * (1e-5 * fake.grouping->placement.ranks + size / 1e9);
@@ -92,7 +105,7 @@ static bool fake_measure(gl_backend *b, double size, bool in_place, int warmup, 
 {
     (void)b;
     assert_non_null(fake.grouping);
-    assert_true(size <= fake.largest_joined);
+    assert_true(size <= fake.ready_bytes);
     if (++fake.measured == fake.fail_measure_at)
         return gl_fail(err, GL_ERROR_DEVICE, "the cable fell out");
     assert_true(fake.measured < CALLS_MAX);
@@ -107,7 +120,7 @@ static bool fake_verify(gl_backend *b, double size, bool in_place, double *wrong
 {
     (void)b, (void)err;
     fake.verified++;
-    fake.clock_s += time_of(size, in_place) + 1e-4;
+    fake.clock_s += time_of(size, in_place) + fmax(fake.verify_s, 1e-4);
     *wrong = fake.wrong_above > 0 && size > fake.wrong_above ? 3 : 0;
     return true;
 }
@@ -132,6 +145,7 @@ static const gl_backend_vtable fake_vtable = {.name = "fake",
                                               .max_size_bytes = fake_max,
                                               .join = fake_join,
                                               .leave = fake_leave,
+                                              .prepare = fake_prepare,
                                               .measure = fake_measure,
                                               .verify = fake_verify,
                                               .observe = fake_observe,
@@ -409,6 +423,60 @@ static void test_budget_is_short(void **state)
         assert_true(c.curves[i].sample_count >= 10);
 }
 
+/* Time that is short goes into measuring: fewer sizes, over the whole range. */
+static void test_points_are_dear(void **state)
+{
+    gl_session_result r;
+    gl_session_options o = usual();
+    (void)state;
+    fake.verify_s = 0.02;
+    o.budget_s = 6;
+    run_well(&o, &r);
+    assert_true(r.wall_s < 6.6);
+    assert_true(r.wall_s - r.measuring_s < 0.2 * r.wall_s);
+    assert_int_equal(r.short_curves, 0);
+    gl_catalog c = read_file();
+    for (size_t i = 0; i < c.curve_count; i++)
+        assert_in_range(c.curves[i].sample_count, 5, 12);
+}
+
+/* Memory is made ready as far as a part of the budget goes, and not before it is needed. */
+static void test_memory_takes_time(void **state)
+{
+    gl_session_result r;
+    gl_session_options o = usual();
+    (void)state;
+    o.max_bytes = 8589934592.0;
+    fake.page_s = 4e-9;
+    run_well(&o, &r);
+    assert_true(r.wall_s < 13);
+    assert_true(fake.ready_bytes * fake.page_s <= 2.5);
+    assert_true(fake.ready_bytes >= 134217728);
+    assert_int_equal(r.short_curves, 6);
+    gl_catalog c = read_file();
+    for (size_t i = 0; i < c.curve_count; i++)
+        assert_true(c.curves[i].sample_count >= 10);
+}
+
+/* A session that got nowhere says so, and is gone on with. */
+static void test_nothing_measured(void **state)
+{
+    gl_session_result r;
+    gl_session_options o = usual();
+    gl_error err;
+    (void)state;
+    o.budget_s = 0;
+    assert_false(run(&o, &r, &err));
+    assert_int_equal(err.status, GL_ERROR_USAGE);
+    assert_non_null(strstr(err.message, "too short for a single point"));
+    assert_false(r.backend_failed);
+    gl_catalog c = read_file();
+    assert_int_equal(c.runs[0].state, GL_RUN_INTERRUPTED);
+    o.budget_s = 10;
+    run_well(&o, &r);
+    assert_true(r.resumed);
+}
+
 /* Where time jumps, there are more points. */
 static void test_jump(void **state)
 {
@@ -422,6 +490,31 @@ static void test_jump(void **state)
     for (size_t k = 0; k < c.curves[0].sample_count; k++)
         near += fabs(log(c.curves[0].samples[k].size_bytes / 1e5)) < log(2);
     assert_true(near >= 4);
+}
+
+/* What is stored as size is what NCCL would move, to the byte. */
+static void test_sizes_are_moved(void **state)
+{
+    static const gl_collective in_parts[] = {GL_ALL_GATHER, GL_REDUCE_SCATTER, GL_ALLTOALL};
+    gl_session_result r;
+    gl_session_options o = usual();
+    gl_gpu_layout layout;
+    (void)state;
+    o.collectives = in_parts;
+    o.collective_count = 3;
+    o.ranks = (int[]){2, 3};
+    o.rank_count = 2;
+    o.dtype = GL_INT8;
+    fake.jump_at = 200;
+    run_well(&o, &r);
+    gl_catalog c = read_file();
+    for (size_t i = 0; i < c.curve_count; i++)
+        for (size_t k = 0; k < c.curves[i].sample_count; k++) {
+            const gl_curve *curve = &c.curves[i];
+            double size = curve->samples[k].size_bytes;
+            gl_gpu_layout_of(&layout, curve->collective, GL_INT8, curve->placement.ranks, size);
+            assert_close(gl_gpu_layout_size(&layout), size, 0);
+        }
 }
 
 static void test_second_writer(void **state)
@@ -499,18 +592,14 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_FILE(test_whole_session),
-        WITH_FILE(test_again_is_a_new_run),
-        WITH_FILE(test_keep_host),
-        WITH_FILE(test_stop_and_go_on),
-        WITH_FILE(test_killed),
-        WITH_FILE(test_other_commands_do_not_go_on),
-        WITH_FILE(test_backend_fails),
-        WITH_FILE(test_wrong_results),
-        WITH_FILE(test_memory_is_short),
-        WITH_FILE(test_budget_is_short),
-        WITH_FILE(test_jump),
-        WITH_FILE(test_second_writer),
+        WITH_FILE(test_whole_session),    WITH_FILE(test_again_is_a_new_run),
+        WITH_FILE(test_keep_host),        WITH_FILE(test_stop_and_go_on),
+        WITH_FILE(test_killed),           WITH_FILE(test_other_commands_do_not_go_on),
+        WITH_FILE(test_backend_fails),    WITH_FILE(test_wrong_results),
+        WITH_FILE(test_memory_is_short),  WITH_FILE(test_budget_is_short),
+        WITH_FILE(test_points_are_dear),  WITH_FILE(test_memory_takes_time),
+        WITH_FILE(test_nothing_measured), WITH_FILE(test_jump),
+        WITH_FILE(test_sizes_are_moved),  WITH_FILE(test_second_writer),
         WITH_FILE(test_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -355,6 +355,36 @@ static void test_hsdp(void **state)
     done(&t);
 }
 
+/* ZeRO-1 inside a node: what is moved inside shards is all of it, across them one shard. */
+static void test_zero1_inside_a_node(void **state)
+{
+    (void)state;
+    gl_workload w = tiny();
+    w.parallel.dp = 16;
+    w.parallel.zero = 1;
+    w.parallel.shard = 8;
+    w.batch.global = 256; /* two microbatches */
+    w.buckets.gradient_bytes = w.buckets.first_bytes = (double)INFINITY;
+    table t = build(&w, 0);
+    assert_int_equal(payload(&t, GL_REDUCE_SCATTER), 2200096768);
+    assert_int_equal(payload(&t, GL_ALL_GATHER), 2200096768);
+    const gl_traffic_row *row = find(&t, "gradient shards", GL_PHASE_BACKWARD);
+    assert_int_equal(row->size_bytes, 2200096768 / 8);
+    assert_int_equal(row->calls_per_step, 1);
+    assert_int_equal(row->placement.nodes, 2);
+    assert_int_equal(find(&t, "parameters", GL_PHASE_OPTIMIZER)->group, GL_GROUP_SHARD);
+    assert_int_equal(t.traffic.message_count, 3);
+    done(&t);
+    w.parallel.reduce_scatter = false; /* all of the gradients over all, then as before */
+    t = build(&w, 0);
+    assert_int_equal(payload(&t, GL_ALL_REDUCE), 2200096768);
+    assert_int_equal(find(&t, "gradients", GL_PHASE_BACKWARD)->placement.ranks, 16);
+    assert_int_equal(payload(&t, GL_REDUCE_SCATTER), 0);
+    assert_int_equal(payload(&t, GL_ALL_GATHER), 2200096768);
+    assert_int_equal(t.traffic.message_count, 2);
+    done(&t);
+}
+
 /* --- layers --- */
 
 static void test_megatron_sequence_parallel(void **state)
@@ -411,6 +441,56 @@ static void test_tensor_parallel_recompute(void **state)
     w.parallel.vocab_parallel = true; /* embedding, head backward, three for the loss */
     t = build(&w, 0);
     assert_int_equal(calls(&t, GL_ALL_REDUCE, 0), 4 * 22 + 5);
+    done(&t);
+}
+
+/* Megatron's: a quarter of an activation to the next stage, which joins the parts. */
+static void test_scatter_gather(void **state)
+{
+    (void)state;
+    gl_workload w = tiny();
+    int64_t a = 67108864; /* A = 8 · 2048 · 2048 · 2 B */
+    w.parallel.dp = 1;
+    w.parallel.tp = 4;
+    w.parallel.pp = 2;
+    w.parallel.scatter_gather = true;
+    w.batch.global = 24; /* three microbatches */
+    table t = build(&w, 0);
+    expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a / 4, 3);
+    /* The first stage receives gradients only, the last activations. */
+    expect_row(&t, "joined activation gradients", GL_PHASE_BACKWARD, GL_ALL_GATHER, a, 3);
+    assert_int_equal(calls(&t, GL_ALL_GATHER, a), 3);
+    done(&t);
+    t = build(&w, 1);
+    expect_row(&t, "joined activations", GL_PHASE_FORWARD, GL_ALL_GATHER, a, 3);
+    assert_int_equal(calls(&t, GL_ALL_GATHER, a), 3);
+    done(&t);
+    w.parallel.sequence_parallel = true;
+    t = build(&w, 0);
+    expect_row(&t, "activations", GL_PHASE_FORWARD, GL_SENDRECV, a / 4, 3);
+    for (size_t i = 0; i < t.traffic.row_count; i++)
+        assert_string_not_equal(t.traffic.rows[i].operation, "joined activations");
+    done(&t);
+}
+
+/* FP8 is a type of matrix products; what travels is BF16 unless it is said. */
+static void test_fp8_travels_as_bf16(void **state)
+{
+    (void)state;
+    gl_workload w = tiny();
+    w.parallel.dp = 1;
+    w.parallel.tp = 4;
+    w.precision.compute = GL_FP8;
+    table t = build(&w, 0);
+    int64_t bytes = payload(&t, GL_ALL_REDUCE);
+    done(&t);
+    w.precision.compute = GL_BF16;
+    t = build(&w, 0);
+    assert_int_equal(payload(&t, GL_ALL_REDUCE), bytes);
+    done(&t);
+    w.precision.activations = GL_FP8;
+    t = build(&w, 0);
+    assert_true(payload(&t, GL_ALL_REDUCE) < bytes * 6 / 10);
     done(&t);
 }
 
@@ -610,6 +690,9 @@ int main(void)
         cmocka_unit_test(test_zero_stages),
         cmocka_unit_test(test_fsdp_messages),
         cmocka_unit_test(test_hsdp),
+        cmocka_unit_test(test_zero1_inside_a_node),
+        cmocka_unit_test(test_scatter_gather),
+        cmocka_unit_test(test_fp8_travels_as_bf16),
         cmocka_unit_test(test_megatron_sequence_parallel),
         cmocka_unit_test(test_tensor_parallel_recompute),
         cmocka_unit_test(test_pipeline),

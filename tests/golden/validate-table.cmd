@@ -1,0 +1,1 @@
+gpulink-plan validate data/validation/megatron-2022.csv
