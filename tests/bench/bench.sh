@@ -44,7 +44,7 @@ for case in 'models/llama3-405b.yaml hgx-h100-16-ndr' 'models/llama3-70b.yaml hg
     ! command -v valgrind >/dev/null || {
         # shellcheck disable=SC2086
         counted=$(($(instructions "$rates" evaluate $case 1500) - $(instructions "$rates" evaluate $case 500)))
-        printf '%-44s %10d instructions, both times and drawing it\n' '  a layout' $((counted / 1000))
+        printf '%-44s %10d instructions, three times and drawing it\n' '  a layout' $((counted / 1000))
     }
 done
 printf '\n'
