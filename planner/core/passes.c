@@ -353,6 +353,7 @@ static void note_sends(const builder *b)
         if (r->dimension != GL_TRAFFIC_PP || r->phase == GL_PHASE_OPTIMIZER)
             continue;
         b->work->send_s[r->phase] += b->rows[i].time_s;
+        b->work->way_s[r->phase] += gl_smaller(b->plan->times[i].way_s, b->rows[i].time_s);
         b->work->send_row[r->phase] = i;
     }
 }

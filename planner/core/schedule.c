@@ -122,7 +122,8 @@ typedef struct pipeline {
     int64_t m;
     const double *pass_s[2]; /* by stage: all its chunks */
     double send_s[2];
-    bool blocking; /* sends stop the sender's compute */
+    double hold_s[2]; /* of it, in which the link carries nothing else */
+    bool blocking;    /* sends stop the sender's compute */
 } pipeline;
 
 /* What a microbatch costs a stage; a blocking send is part of the stage's work. */
@@ -137,7 +138,8 @@ static double gpipe_s(const pipeline *l)
 {
     double time_s = 0;
     for (int phase = 0; phase < 2; phase++) {
-        double link_s = l->blocking ? 0 : l->send_s[phase], most_s = link_s;
+        double link_s = l->blocking ? 0 : l->send_s[phase];
+        double most_s = l->blocking ? 0 : l->hold_s[phase];
         for (int i = 0; i < l->p; i++) {
             time_s += phase_s(l, phase, i) + (i > 0 ? link_s : 0);
             most_s = gl_larger(most_s, phase_s(l, phase, i));
@@ -172,7 +174,7 @@ static turns prepare_turns(const pipeline *l, gl_arena *scratch)
                .best_s = GL_ARENA_NEW(scratch, double, (size_t)l->p + 1)};
     if (!l->blocking) {
         t.hop_s = l->send_s[FORWARD] + l->send_s[BACKWARD];
-        t.link_s = gl_larger(l->send_s[FORWARD], l->send_s[BACKWARD]);
+        t.link_s = gl_larger(l->hold_s[FORWARD], l->hold_s[BACKWARD]);
     }
     for (int i = 0; i < l->p; i++)
         t.sum_s[i + 1] = t.sum_s[i] + phase_s(l, FORWARD, i) + phase_s(l, BACKWARD, i);
@@ -269,7 +271,12 @@ static double pipeline_s(const pipeline *l, gl_schedule_kind kind, gl_arena *scr
 /* ---- the step ---------------------------------------------------------------------------------
  */
 
-static double line_s(const context *c, const stage_time *times, const double send_s[2])
+/* A send and what of it is the wire's, by phase. */
+typedef struct send_times {
+    double send_s[2], way_s[2];
+} send_times;
+
+static double line_s(const context *c, const stage_time *times, const send_times *s)
 {
     const gl_parallel *p = &c->workload->parallel;
     double *pass_s[2];
@@ -282,7 +289,9 @@ static double line_s(const context *c, const stage_time *times, const double sen
                            .v = gl_pass_chunks(p),
                            .m = c->microbatches,
                            .pass_s = {pass_s[FORWARD], pass_s[BACKWARD]},
-                           .send_s = {send_s[FORWARD], send_s[BACKWARD]},
+                           .send_s = {s->send_s[FORWARD], s->send_s[BACKWARD]},
+                           .hold_s = {s->send_s[FORWARD] - s->way_s[FORWARD],
+                                      s->send_s[BACKWARD] - s->way_s[BACKWARD]},
                            .blocking = !c->workload->overlap.pp};
     return pipeline_s(&line, p->schedule, c->scratch);
 }
@@ -340,13 +349,13 @@ gl_schedule gl_schedule__parts(const gl_step_facts *f)
 
 /* The whole step over links with these times for a send. */
 static double step_s(const context *c, const gl_stage_work *works, const stage_time *times,
-                     const double send_s[2], gl_step_facts *facts)
+                     const send_times *sends, gl_step_facts *facts)
 {
     int pp = c->workload->parallel.pp;
-    double end_s = line_s(c, times, send_s);
+    double end_s = line_s(c, times, sends);
     for (int i = 0; i < pp; i++)
         end_s += times[i].late_s;
-    double done_s = gradients_done_s(c, works, times, end_s, send_s[BACKWARD]);
+    double done_s = gradients_done_s(c, works, times, end_s, sends->send_s[BACKWARD]);
     facts->tail_s = done_s - end_s;
     facts->update_s = update_s(works, pp);
     return done_s + facts->update_s;
@@ -365,15 +374,17 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
     const stage_time *w = &times[worst];
     gl_step_facts facts = {.slowest_stage = worst, .tax_s = w->tax_s, .stall_s = w->stall_s};
     facts.compute_s = (double)m * (w->compute_s[FORWARD] + w->compute_s[BACKWARD]);
-    double send_s[2] = {0, 0};
-    const double none_s[2] = {0, 0};
+    send_times sends = {{0}, {0}};
+    const send_times none = {{0}, {0}};
     for (int i = 0; i < pp; i++) {
         facts.optimizer_s = gl_larger(facts.optimizer_s, works[i].optimizer_s);
-        for (int phase = 0; phase < 2; phase++)
-            send_s[phase] = gl_larger(send_s[phase], works[i].send_s[phase]);
+        for (int phase = 0; phase < 2; phase++) {
+            sends.send_s[phase] = gl_larger(sends.send_s[phase], works[i].send_s[phase]);
+            sends.way_s[phase] = gl_larger(sends.way_s[phase], works[i].way_s[phase]);
+        }
     }
-    facts.without_sends_s = pp > 1 ? step_s(&c, works, times, none_s, &facts) : 0;
-    facts.time_s = step_s(&c, works, times, send_s, &facts);
+    facts.without_sends_s = pp > 1 ? step_s(&c, works, times, &none, &facts) : 0;
+    facts.time_s = step_s(&c, works, times, &sends, &facts);
     if (pp == 1)
         facts.without_sends_s = facts.time_s;
     return gl_schedule__parts(&facts);

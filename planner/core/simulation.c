@@ -281,12 +281,13 @@ static void send(stage_state *s, int phase, slot at, double done_s)
         return;
     double start_s = gl_larger(done_s, s->link_free_s[phase]);
     double end_s = start_s + s->work->send_s[phase];
-    s->link_free_s[phase] = end_s;
+    double held_s = end_s - s->work->way_s[phase]; /* then the link is free for the next */
     if (!sim->workload->overlap.pp)
-        s->free_s = end_s;
+        s->free_s = held_s = end_s;
+    s->link_free_s[phase] = held_s;
     emit(s, phase == FORWARD ? GL_STREAM_SEND : GL_STREAM_SEND_BACK,
          phase == FORWARD ? GL_EVENT_FORWARD : GL_EVENT_BACKWARD, at, s->work->send_row[phase],
-         start_s, end_s);
+         start_s, held_s);
     *arrival(sim, phase, next, at.microbatch) = end_s;
     if (next % sim->pp != s->index)
         enqueue(sim, next % sim->pp);
@@ -610,6 +611,7 @@ static const gl_stage_work *free_sends(const gl_stage_work *works, int pp, gl_ar
     for (int i = 0; i < pp; i++) {
         copies[i] = works[i];
         copies[i].send_s[FORWARD] = copies[i].send_s[BACKWARD] = 0;
+        copies[i].way_s[FORWARD] = copies[i].way_s[BACKWARD] = 0;
     }
     return copies;
 }
