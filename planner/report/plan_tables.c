@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include "planner/input/fields.h"
 #include "planner/report/headline.h"
+#include "planner/report/option_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -661,6 +662,34 @@ static gl_table *summary_table(const context *c)
     return table;
 }
 
+/* ── what else there could be: built only when asked for, as each row is a plan of its own ────────
+ */
+
+static const double KEEPS_STEP_FRAC = 0.05;
+
+static gl_table *sensitivity_table(const context *c)
+{
+    const gl_plan *plan = c->plan;
+    const gl_setup setup = {plan->workload, plan->cluster};
+    gl_sensitivity *rows = GL_ARENA_NEW(c->arena, gl_sensitivity, GL_KNOB_COUNT);
+    size_t count = plan->compute.known
+                       ? gl_sensitivity_build(&setup, plan->step.time_s, &plan->options, rows)
+                       : 0;
+    return gl_sensitivity_table(rows, count, plan->step.time_s, c->arena);
+}
+
+static gl_table *break_even_table(const context *c)
+{
+    const gl_plan *plan = c->plan;
+    const gl_setup setup = {plan->workload, plan->cluster};
+    gl_break_even *rows = GL_ARENA_NEW(c->arena, gl_break_even, GL_KNOB_COUNT);
+    size_t count = 0;
+    for (int k = 0; k < GL_KNOB_COMPRESSION && plan->compute.known; k++)
+        count += gl_break_even_find((gl_knob)k, &setup, &setup, KEEPS_STEP_FRAC, &plan->options,
+                                    &rows[count]);
+    return gl_spare_table(rows, count, c->arena);
+}
+
 /* ── the scenario ────────────────────────────────────────────────────────────────────────────── */
 
 /* In the order in which people read them. */
@@ -677,7 +706,9 @@ static gl_table *summary_table(const context *c)
     X(network)                                                                                     \
     X(links)                                                                                       \
     X(uncertainty)                                                                                 \
-    X(compute)
+    X(compute)                                                                                     \
+    X(sensitivity)                                                                                 \
+    X(break_even)
 #define AS_NAME(name) #name,
 #define AS_KIND(name) {#name, name##_table},
 
@@ -700,6 +731,11 @@ static bool is_for_people(const gl_table *table)
         if ((table->columns[i].audience & GL_FOR_PEOPLE) != 0)
             return true;
     return false;
+}
+
+static bool is_on_request(const char *name)
+{
+    return strcmp(name, "sensitivity") == 0 || strcmp(name, "break_even") == 0;
 }
 
 /* The tables outlive the plan, so the texts of their cells must, too. */
@@ -791,7 +827,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
     gl_scenario scenario = {.name = gl_arena_strdup(arena, view->name),
                             .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds))};
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        if (view->only != NULL && strcmp(view->only, kinds[i].name) != 0)
+        if (view->only != NULL ? strcmp(view->only, kinds[i].name) != 0
+                               : is_on_request(kinds[i].name))
             continue;
         gl_table *table = kinds[i].build(&c);
         if (view->for_people && !is_for_people(table))
