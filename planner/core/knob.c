@@ -10,6 +10,9 @@ static const gl_knob_kind kinds[GL_KNOB_COUNT] = {
                                  "B/s", false, GL_CHEAP_LESS, 0},
     [GL_KNOB_INTRA_LATENCY] = {"intra_node.latency", "latency inside a node", GL_SECONDS, "s",
                                false, GL_CHEAP_NONE, 0},
+    [GL_KNOB_OUTSIDE_BANDWIDTH] = {"intra_node.outside_bandwidth",
+                                   "bandwidth between domains of a node", GL_BYTES_PER_S, "B/s",
+                                   false, GL_CHEAP_LESS, 0},
     [GL_KNOB_DOMAIN] = {"intra_node.domain", "GPUs that the link inside a node joins", GL_NUMBER,
                         "", true, GL_CHEAP_LESS, 1},
     [GL_KNOB_INTER_BANDWIDTH] = {"inter_node.bandwidth", "bandwidth of a NIC", GL_BYTES_PER_S,
@@ -76,6 +79,12 @@ static double tier_latency(const gl_tier *tier)
                               : (double)NAN;
 }
 
+/* Is a node made of several domains? */
+static bool has_domains(const gl_cluster *cluster)
+{
+    return cluster->outside != NULL && gl_cluster_domain(cluster) < cluster->gpus_per_node;
+}
+
 double gl_knob_value(gl_knob knob, const gl_setup *setup)
 {
     const gl_cluster *c = setup->cluster;
@@ -87,8 +96,10 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
         return inside ? tier_bandwidth(&c->intra) : nan;
     case GL_KNOB_INTRA_LATENCY:
         return inside ? tier_latency(&c->intra) : nan;
+    case GL_KNOB_OUTSIDE_BANDWIDTH:
+        return has_domains(c) ? c->outside->bw_bytes_per_s.value : nan;
     case GL_KNOB_DOMAIN:
-        return inside && between ? c->gpus_per_node : nan;
+        return has_domains(c) || (inside && between) ? gl_cluster_domain(c) : nan;
     case GL_KNOB_INTER_BANDWIDTH:
         return between ? tier_bandwidth(&c->inter) : nan;
     case GL_KNOB_INTER_LATENCY:
@@ -162,6 +173,13 @@ static void scale_bandwidth(gl_tier *tier, double factor, gl_arena *arena)
     scale_curves(tier, 1, 1 / factor, arena);
 }
 
+static void scale_outside(gl_cluster *cluster, double factor, gl_arena *arena)
+{
+    gl_tier outside = {.link = cluster->outside};
+    scale_bandwidth(&outside, factor, arena);
+    cluster->outside = outside.link;
+}
+
 static void scale_latency(gl_tier *tier, double factor, gl_arena *arena)
 {
     if (tier->link != NULL) {
@@ -198,9 +216,14 @@ static void set_overlap(gl_workload *workload, bool may_hide)
     o->dp = o->tp = o->pp = o->cp = o->ep = o->zero3_prefetch = may_hide;
 }
 
-/* Nodes of `gpus` GPUs with as many NICs a GPU, and as many GPUs in all. */
+/* Other domains in the same node, or nodes of `gpus` GPUs with as many NICs a GPU and as many GPUs
+ * in all. */
 static bool set_domain(gl_cluster *cluster, int gpus)
 {
+    if (has_domains(cluster)) {
+        cluster->domain_gpus = gpus;
+        return cluster->gpus_per_node % gpus == 0;
+    }
     int64_t all = (int64_t)cluster->nodes * cluster->gpus_per_node;
     int64_t nics = (int64_t)cluster->nics_per_node * gpus;
     if (gpus < 1 || all % gpus != 0 || nics < cluster->gpus_per_node ||
@@ -240,6 +263,9 @@ bool gl_knob_turn(gl_knob knob, double value, const gl_setup *setup, gl_arena *a
         return true;
     case GL_KNOB_INTRA_LATENCY:
         scale_latency(&c->intra, factor, arena);
+        return true;
+    case GL_KNOB_OUTSIDE_BANDWIDTH:
+        scale_outside(c, factor, arena);
         return true;
     case GL_KNOB_DOMAIN:
         return set_domain(c, (int)value);

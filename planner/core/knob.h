@@ -15,6 +15,7 @@ typedef enum gl_knob {
     GL_KNOB_INTRA_BANDWIDTH, /* of the link inside a node; where it was measured, the largest busbw
                               */
     GL_KNOB_INTRA_LATENCY,   /* base and steps together, as the factor of both */
+    GL_KNOB_OUTSIDE_BANDWIDTH, /* between domains of a node */
     GL_KNOB_DOMAIN, /* GPUs that the fast link joins: nodes of so many, as many NICs a GPU */
     GL_KNOB_INTER_BANDWIDTH, /* of one NIC; where it was measured, the largest busbw */
     GL_KNOB_INTER_LATENCY,

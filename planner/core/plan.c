@@ -120,6 +120,7 @@ static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
                                   .size_bytes = (double)r->size_bytes,
                                   .in_place = trains_in_place(r->collective),
                                   .allow_extrapolation = p->plan->options.allow_extrapolation,
+                                  .domains = p->plan->layout.domains[r->group],
                                   .over_sites = p->over_sites.groups[r->group]};
         if (!gl_network_eval(p->plan->network, &query, p->arena, &times[i], err))
             return false;
@@ -497,6 +498,8 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
     gl_parameters_build(&workload->model, &workload->parallel, arena, &out->parameters);
     gl_stages_build(&workload->model, &workload->parallel, arena, &out->stages);
     out->layout = gl_layout_build(&workload->parallel, cluster->gpus_per_node);
+    if (gl_cluster_domain(cluster) < cluster->gpus_per_node)
+        gl_layout_mark_domains(&out->layout, &workload->parallel, gl_cluster_domain(cluster));
     if (cluster->sites.count > 1)
         p.over_sites = gl_layout_over_sites(&workload->parallel, gl_cluster_gpus_per_site(cluster));
     if (!build_stages(&p, err))

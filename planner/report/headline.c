@@ -149,11 +149,25 @@ static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
     return tier == GL_TIER_INTRA_NODE ? &plan->cluster->intra : &plan->cluster->inter;
 }
 
+/* Do groups that span domains take most of the time inside nodes? */
+static bool decides_outside(const gl_plan *plan)
+{
+    double within_s = 0, outside_s = 0;
+    for (size_t i = 0; i < plan->traffic.row_count && plan->cluster->outside != NULL; i++) {
+        const gl_timed_row *row = &plan->rows[i];
+        double time_s = row->per_call.tier_s[0] * (double)row->traffic->calls_per_step;
+        *(plan->layout.domains[row->traffic->group] > 1 ? &outside_s : &within_s) += time_s;
+    }
+    return outside_s > within_s;
+}
+
 const char *gl_headline_link(const gl_plan *plan, gl_tier_kind tier)
 {
     const gl_link *link = tier_of(plan, tier)->link;
     if (tier == GL_TIER_INTER_NODE && plan->cluster->sites.count > 1)
         return "the network with the line between sites";
+    if (tier == GL_TIER_INTRA_NODE && decides_outside(plan))
+        return plan->cluster->outside->name;
     if (link != NULL)
         return link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)

@@ -423,6 +423,20 @@ static double beats_fastest(const gl_comparison *comparison, size_t index)
     return (double)NAN;
 }
 
+/* What is left of a step when nothing waits for a link. */
+static double without_communication_s(const gl_plan *plan)
+{
+    const gl_step *step = &plan->step;
+    return step->time_s - step->exposed_communication_s - step->overlap_tax_s;
+}
+
+/* What the fastest takes for the work of an option's step. */
+static double fastest_s(const gl_comparison *comparison, const gl_compared *option)
+{
+    return option->plan->step.time_s / option->sequence_s *
+           comparison->options[comparison->fastest].sequence_s;
+}
+
 static const char *slower_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
 {
     const gl_compared *option = &comparison->options[index];
@@ -436,6 +450,13 @@ static const char *slower_text(const gl_comparison *comparison, size_t index, gl
                                number, within, fastest, fastest, number,
                                percent(beats_fastest(comparison, index), arena));
     const char *needs = catching_up(option, arena);
+    double alone_s = without_communication_s(option->plan);
+    if (needs[0] == '\0' &&
+        alone_s > (1 + comparison->tolerance_frac) * fastest_s(comparison, option))
+        return gl_arena_printf(arena,
+                               "%lld comes within %s of %lld by no link: its GPUs take %s without "
+                               "any communication\n",
+                               number, within, fastest, quantity(alone_s, GL_SECONDS, arena));
     if (needs[0] == '\0')
         return gl_arena_printf(arena,
                                "%lld comes within %s of %lld by no single change of a link\n",

@@ -148,6 +148,8 @@ static const described columns[] = {
     {"cluster", "gpus", "", "GPUs in all"},
     {"cluster", "intra_node_link", "", "link inside a node, from the catalogue"},
     {"cluster", "intra_node_calibration", "", "database measured over it"},
+    {"cluster", "domain_gpus", "", "GPUs of a node that this link joins"},
+    {"cluster", "outside_link", "", "link between such domains of a node"},
     {"cluster", "inter_node_link", "", "link between nodes, from the catalogue"},
     {"cluster", "inter_node_calibration", "", "database measured over it"},
     {"cluster", "nics_per_node", "", "network interfaces of a node"},

@@ -175,6 +175,9 @@ static const char *fabric_name(gl_fabric fabric)
     X("intra_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->intra)))    \
     X("intra_node_calibration", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_text(cluster->intra.calibration))                                                         \
+    X("domain_gpus", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(gl_cluster_domain(cluster)))     \
+    X("outside_link", NULL, GL_NUMBER, GL_FOR_MACHINES,                                            \
+      gl_text(cluster->outside != NULL ? cluster->outside->name : NULL))                           \
     X("inter_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->inter)))    \
     X("inter_node_calibration", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_text(cluster->inter.calibration))                                                         \
@@ -499,11 +502,14 @@ static gl_table *links_table(const context *c)
                                       COUNT(columns));
     for (size_t i = 0; i < GL_TIER_COUNT; i++) {
         const gl_tier *tier = tiers[i];
-        const gl_link *link = tier->link;
-        if (link == NULL || c->plan->needs[i].verdict == GL_VERDICT_NOT_USED)
-            continue;
-        gl_cell *cell = gl_table_add_row(table);
-        LINKS(AS_CELL)
+        const gl_link *all[] = {tier->link, i == 0 ? c->plan->cluster->outside : NULL};
+        for (size_t k = 0; k < COUNT(all); k++) {
+            const gl_link *link = all[k];
+            if (link == NULL || c->plan->needs[i].verdict == GL_VERDICT_NOT_USED)
+                continue;
+            gl_cell *cell = gl_table_add_row(table);
+            LINKS(AS_CELL)
+        }
     }
     return table;
 }
