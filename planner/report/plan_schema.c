@@ -70,9 +70,25 @@ static const described columns[] = {
     {"required_bandwidth", "required_bytes_per_s", "B/s",
      "needed per GPU and direction, with headroom"},
     {"required_bandwidth", "available_bytes_per_s", "B/s", "what large messages of this mix get"},
+    {"required_bandwidth", "demand_alone_bytes_per_s", "B/s",
+     "bytes of a step times the rate of steps that compute alone allows, with headroom: an "
+     "average, "
+     "without which no step is that fast"},
+    {"required_bandwidth", "demand_planned_bytes_per_s", "B/s",
+     "the same at the planned rate of steps"},
     {"required_bandwidth", "headroom", "", "factor for congestion, in the required figure"},
     {"required_bandwidth", "verdict", "", "enough, tight (only without headroom), short, …"},
     {"required_bandwidth", "evidence", "", "worst evidence of the messages over this tier"},
+
+    {"demand", "tier", "", "intra_node or inter_node"},
+    {"demand", "dimension", "", "what it is for: dp, tp, pp, cp, ep, embedding or optimizer"},
+    {"demand", "tensors", "", "what moves"},
+    {"demand", "bytes_per_step_per_gpu", "B", "what a GPU puts on this tier in a step"},
+    {"demand", "alone_bytes_per_s", "B/s",
+     "these bytes times the rate of steps that compute alone allows, with headroom"},
+    {"demand", "planned_bytes_per_s", "B/s", "the same at the planned rate of steps"},
+    {"demand", "time_s", "s", "of the messages for which this tier decides"},
+    {"demand", "exposed_s", "s", "of it, not hidden behind compute"},
 
     {"memory", "stage", "", "pipeline stage that is the fullest"},
     {"memory", "per_gpu_bytes", "B", "memory that one of its GPUs needs at the peak of a step"},

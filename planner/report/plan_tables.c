@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/plan_tables.h"
 #include "common/text.h"
+#include "planner/core/demand.h"
 #include "planner/input/fields.h"
 #include "planner/report/headline.h"
 #include "planner/report/option_tables.h"
@@ -353,6 +354,10 @@ static gl_table *step_table(const context *c)
       gl_real(need->required_bytes_per_s))                                                         \
     X("available_bytes_per_s", "Available", GL_BYTES_PER_S, GL_FOR_ALL,                            \
       gl_real(need->available_bytes_per_s))                                                        \
+    X("demand_alone_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                           \
+      gl_real(demand.alone_bytes_per_s))                                                           \
+    X("demand_planned_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                         \
+      gl_real(demand.planned_bytes_per_s))                                                         \
     X("headroom", "Headroom", GL_NUMBER, GL_FOR_ALL, gl_real(need->headroom))                      \
     X("verdict", "Verdict", GL_NUMBER, GL_FOR_ALL, gl_text(gl_verdict_name(need->verdict)))        \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(need->evidence)))
@@ -364,9 +369,42 @@ static gl_table *required_bandwidth_table(const context *c)
                                       "Bandwidth per GPU and direction", columns, COUNT(columns));
     for (size_t tier = 0; tier < GL_TIER_COUNT; tier++) {
         const gl_bandwidth_need *need = &c->plan->needs[tier];
+        const gl_demand demand =
+            gl_demand_of(c->plan, (gl_tier_kind)tier, GL_TRAFFIC_DIMENSION_COUNT, c->arena);
         gl_cell *cell = gl_table_add_row(table);
         BANDWIDTH(AS_CELL)
     }
+    return table;
+}
+
+#define DEMAND(X)                                                                                  \
+    X("tier", "Tier", GL_NUMBER, GL_FOR_ALL, gl_text(gl_tier_name(d.tier)))                        \
+    X("dimension", "For", GL_NUMBER, GL_FOR_ALL, gl_text(gl_traffic_dimension_name(d.dimension)))  \
+    X("tensors", "What moves", GL_NUMBER, GL_FOR_ALL, gl_text(d.tensors))                          \
+    X("bytes_per_step_per_gpu", "Per step and GPU", GL_BYTES, GL_FOR_ALL,                          \
+      gl_real(d.bytes_per_step))                                                                   \
+    X("alone_bytes_per_s", "If nothing waits", GL_BYTES_PER_S, GL_FOR_ALL,                         \
+      gl_real(d.alone_bytes_per_s))                                                                \
+    X("planned_bytes_per_s", "As planned", GL_BYTES_PER_S, GL_FOR_ALL,                             \
+      gl_real(d.planned_bytes_per_s))                                                              \
+    X("time_s", "Time", GL_SECONDS, GL_FOR_ALL, gl_real(d.time_s))                                 \
+    X("exposed_s", "Exposed", GL_SECONDS, GL_FOR_ALL, gl_real(d.exposed_s))
+
+static gl_table *demand_table(const context *c)
+{
+    static const gl_column columns[] = {DEMAND(AS_COLUMN)};
+    gl_table *table = gl_table_create(
+        c->arena, "demand", "What the job asks of each tier: bytes x step rate, with headroom",
+        columns, COUNT(columns));
+    for (int tier = 0; tier < GL_TIER_COUNT; tier++)
+        for (int i = 0; i < GL_TRAFFIC_DIMENSION_COUNT; i++) {
+            const gl_demand d =
+                gl_demand_of(c->plan, (gl_tier_kind)tier, (gl_traffic_dimension)i, c->arena);
+            if (!(d.bytes_per_step > 0))
+                continue;
+            gl_cell *cell = gl_table_add_row(table);
+            DEMAND(AS_CELL)
+        }
     return table;
 }
 
@@ -708,6 +746,7 @@ static gl_table *break_even_table(const context *c)
     X(traffic)                                                                                     \
     X(step)                                                                                        \
     X(required_bandwidth)                                                                          \
+    X(demand)                                                                                      \
     X(memory)                                                                                      \
     X(network)                                                                                     \
     X(links)                                                                                       \
