@@ -11,7 +11,7 @@
 
 gl_planning_options gl_planning_defaults(void)
 {
-    return (gl_planning_options){.headroom = 1.25, .stage = -1};
+    return (gl_planning_options){.headroom = 1.25, .stage = -1, .within = 0.05};
 }
 
 /* "key=value" split at the first '='. */
@@ -206,17 +206,24 @@ static bool check_stage(long long stage, const gl_workload *workload, gl_diagnos
     return gl_diagnose_error(diagnostics, &err);
 }
 
+bool gl_load_workload(const gl_request *request, const gl_setting *settings, size_t setting_count,
+                      gl_arena *arena, gl_yaml_tree *tree, gl_planned *planned,
+                      gl_diagnostics *diagnostics)
+{
+    planned->workload = gl_workload_defaults();
+    return gl_model_tree_open(request->model, settings, setting_count, arena, tree, diagnostics) &&
+           gl_model_tree_load(tree, arena, &planned->workload, &planned->notes, diagnostics) &&
+           check_stage(request->options->stage, &planned->workload, diagnostics);
+}
+
 /* Loads the description and checks it, also against the cluster. */
-static bool load_workload(const gl_request *request, const gl_setting *settings,
-                          size_t setting_count, gl_cluster *cluster, gl_arena *arena,
-                          gl_planned *planned, gl_diagnostics *diagnostics)
+static bool load_checked(const gl_request *request, const gl_setting *settings,
+                         size_t setting_count, gl_cluster *cluster, gl_arena *arena,
+                         gl_planned *planned, gl_diagnostics *diagnostics)
 {
     gl_yaml_tree tree;
     gl_findings findings = {.arena = arena};
-    planned->workload = gl_workload_defaults();
-    if (!gl_model_tree_open(request->model, settings, setting_count, arena, &tree, diagnostics) ||
-        !gl_model_tree_load(&tree, arena, &planned->workload, &planned->notes, diagnostics) ||
-        !check_stage(request->options->stage, &planned->workload, diagnostics))
+    if (!gl_load_workload(request, settings, setting_count, arena, &tree, planned, diagnostics))
         return false;
     if (request->options->allow_extrapolation)
         gl_cluster_extend(cluster, gl_workload_ranks(&planned->workload));
@@ -225,21 +232,26 @@ static bool load_workload(const gl_request *request, const gl_setting *settings,
     return diagnostics->count == 0;
 }
 
-bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t setting_count,
-                 const gl_cluster *cluster, gl_arena *arena, gl_planned *planned,
-                 gl_diagnostics *diagnostics)
+gl_plan_options gl_request_plan_options(const gl_request *request)
 {
-    const gl_plan_options options = {
+    return (gl_plan_options){
         .headroom = request->options->headroom,
         .stage = (int)request->options->stage,
         .allow_extrapolation = request->options->allow_extrapolation,
         .seed = (unsigned long)request->options->seed,
     };
+}
+
+bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t setting_count,
+                 const gl_cluster *cluster, gl_arena *arena, gl_planned *planned,
+                 gl_diagnostics *diagnostics)
+{
+    const gl_plan_options options = gl_request_plan_options(request);
     gl_error err;
     *planned = (gl_planned){.notes = {0}};
     gl_cluster *used = GL_ARENA_NEW(arena, gl_cluster, 1);
     *used = *cluster;
-    if (!load_workload(request, settings, setting_count, used, arena, planned, diagnostics))
+    if (!load_checked(request, settings, setting_count, used, arena, planned, diagnostics))
         return false;
     if (!gl_plan_build(&planned->workload, used, &options, arena, &planned->plan, &err))
         return gl_diagnose_error(diagnostics, &err);

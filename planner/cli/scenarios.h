@@ -17,6 +17,8 @@ typedef struct gl_planning_options {
     long long stage; /* −1 = the one whose ranks move most */
     bool allow_extrapolation;
     bool strict;
+    bool best_layout; /* compare: each option with its own */
+    double within;    /* compare: what counts as as good */
     long long seed;
 } gl_planning_options;
 
@@ -99,6 +101,13 @@ typedef struct gl_planned {
     gl_texts notes; /* warnings of the loaders */
     gl_plan plan;
 } gl_planned;
+
+gl_plan_options gl_request_plan_options(const gl_request *request);
+
+/* Loads the model with settings, and checks it by itself; `tree` tells where its fields are. */
+bool gl_load_workload(const gl_request *request, const gl_setting *settings, size_t setting_count,
+                      gl_arena *arena, gl_yaml_tree *tree, gl_planned *planned,
+                      gl_diagnostics *diagnostics);
 
 /* Loads the model with settings, checks it against the cluster and plans. `diagnostics` comes in
  * empty; returns false with something in it. */

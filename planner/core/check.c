@@ -442,6 +442,11 @@ static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_
         gl_findings_add(findings, false, "parallel.tp",
                         "tp (%d) does not divide a node's %d GPUs: some groups cross the network",
                         tp, node);
+    else if (tp > gl_cluster_domain(cluster))
+        gl_findings_add(findings, false, "parallel.tp",
+                        "tp (%d) is larger than what the link inside a node joins (%d GPUs): its "
+                        "collectives run over %s",
+                        tp, gl_cluster_domain(cluster), cluster->outside->name);
 }
 
 /* What is waited for in every layer does not belong on a line of milliseconds. */
@@ -479,7 +484,7 @@ static void check_link_domain(int64_t ranks, const gl_cluster *cluster, gl_findi
 {
     const gl_link *link = cluster->intra.link;
     int64_t used = ranks < cluster->gpus_per_node ? ranks : cluster->gpus_per_node;
-    if (link == NULL || link->domain_gpus.kind == GL_FIGURE_ABSENT ||
+    if (link == NULL || link->domain_gpus.kind == GL_FIGURE_ABSENT || cluster->outside != NULL ||
         (double)used <= link->domain_gpus.value ||
         measured_inside(&cluster->intra) > link->domain_gpus.value)
         return;

@@ -81,7 +81,7 @@ static const gl_layout *layout_of(gl_evaluator *e)
     bool found;
     gl_layout *layout = gl_memo_get(e->layouts, &key, &found);
     if (!found)
-        *layout = gl_layout_build(p, e->cluster.gpus_per_node);
+        *layout = gl_layout_on(p, &e->cluster);
     return layout;
 }
 

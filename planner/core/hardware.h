@@ -72,6 +72,9 @@ typedef struct gl_link {
                                       ABSENT = 0 */
     gl_figure half_size_bytes;     /* bus bytes w of one rank at which half of the bandwidth is
                                       reached: they take sqrt(w² + 3·half·w) / bandwidth */
+    gl_figure via_cpu_efficiency; /* PCIe: share of nominal that a NIC and a GPU reach which meet in
+                                     the CPU only … */
+    gl_figure via_numa_efficiency; /* … or between two of them; ABSENT: not known */
     gl_figure domain_gpus;         /* largest number of GPUs that it joins; ABSENT = no limit */
 } gl_link;
 
@@ -87,6 +90,13 @@ typedef struct gl_tier {
 typedef struct gl_overlap_taxes {
     gl_figure by_transport[GL_TRANSPORT_COUNT]; /* ABSENT where nobody knows */
 } gl_overlap_taxes;
+
+/* Where the NICs of a node hang. */
+typedef enum gl_attachment {
+    GL_ATTACHED_TO_SWITCH, /* of their GPUs */
+    GL_ATTACHED_TO_CPU,
+    GL_ATTACHED_ACROSS_NUMA
+} gl_attachment;
 
 typedef enum gl_fabric {
     GL_FABRIC_FAT_TREE,
@@ -105,9 +115,16 @@ typedef struct gl_cluster {
     const char *name;
     const gl_gpu *gpu; /* NULL only when a database names a GPU that the catalogue lacks */
     int nodes, gpus_per_node;
-    bool bounded;         /* false: a bare calibration database; its size is what was measured */
-    gl_tier intra, inter; /* inside a node; between nodes */
-    int nics_per_node;    /* 0 when nodes = 1 */
+    bool bounded;            /* false: a bare calibration database; its size is what was measured */
+    gl_tier intra, inter;    /* inside a node; between nodes */
+    int domain_gpus;         /* GPUs of a node that intra.link joins; 0 = all */
+    const gl_link *outside;  /* between such domains of a node; NULL when there is one */
+    int pcie_lanes;          /* of the CPUs, for GPUs and NICs; 0 = not stated */
+    int pcie_switches;       /* of a node, each with an uplink of 16 lanes */
+    int nics_per_node;       /* 0 when nodes = 1 */
+    const gl_link *nic_slot; /* what a NIC is plugged into; NULL = not stated */
+    gl_attachment nic_attachment;
+    int planes;                /* networks over which each NIC's bandwidth is split, ≥ 1 */
     double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
     double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;
@@ -124,6 +141,13 @@ typedef struct gl_cluster {
     size_t overlap_count;
     const gl_overlap_taxes *overlap_taxes; /* … the catalogue; NULL: none */
 } gl_cluster;
+
+/* GPUs that the link inside a node joins. */
+static inline int gl_cluster_domain(const gl_cluster *cluster)
+{
+    bool parts = cluster->domain_gpus > 0 && cluster->domain_gpus < cluster->gpus_per_node;
+    return parts ? cluster->domain_gpus : cluster->gpus_per_node;
+}
 
 /* GPUs of the fullest site. */
 static inline int gl_cluster_gpus_per_site(const gl_cluster *cluster)

@@ -220,12 +220,21 @@ gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node)
         {GL_GROUP_SHARD, inside(&g, shard, shard, 1, shard)},
         {GL_GROUP_REPLICATE, inside(&g, shard, all / shard, shard, 1)},
     };
-    gl_layout layout;
+    gl_layout layout = {.domains = {0}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         layout.groups[kinds[i].group] = place_family(&kinds[i].family, gpus);
     place_pipeline(&g, gpus, &layout);
     layout.groups[GL_GROUP_WORLD] = place_world(&g, gpus);
     return layout;
+}
+
+void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int domain_gpus)
+{
+    gl_layout over = gl_layout_build(parallel, domain_gpus);
+    for (int i = 0; i < GL_GROUP_COUNT; i++) {
+        int nodes = layout->groups[i].nodes;
+        layout->domains[i] = (over.groups[i].nodes + nodes - 1) / nodes;
+    }
 }
 
 /* Pairs of stages are many on a site, but only the one between its last and the next site's first

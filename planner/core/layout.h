@@ -21,6 +21,9 @@ typedef enum gl_group {
 
 typedef struct gl_layout {
     gl_placement groups[GL_GROUP_COUNT]; /* one rank when the group is trivial */
+    /* Domains of a fast link (pairs of cards) over which a group's ranks of one node spread; 0 or
+     * 1: one. */
+    int domains[GL_GROUP_COUNT];
 } gl_layout;
 
 /*
@@ -31,6 +34,10 @@ typedef struct gl_layout {
  * ranks_per_node, at least 1; never more than there are groups).
  */
 gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
+
+/* Counts the domains of so many neighbouring GPUs, which divide a node, over which each group's
+ * ranks of one node spread. */
+void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int domain_gpus);
 
 /* The same over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
  * concurrent_groups the groups of the kind that share a site's line. */

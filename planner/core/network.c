@@ -191,6 +191,16 @@ static bool carries(const gl_curve_fit *fit, const gl_network_query *query)
     return query->allow_extrapolation || gl_curve_covers(fit, query->size_bytes);
 }
 
+/* Measured within a domain of fast links (pairs of bridged cards) and asked for across them, or the
+ * reverse: another link. */
+static bool is_other_link(const gl_cluster *cluster, const gl_curve *curve,
+                          const gl_network_query *query)
+{
+    int domain = gl_cluster_domain(cluster);
+    return domain < cluster->gpus_per_node &&
+           (curve->placement.ranks_per_node > domain) != (query->domains > 1);
+}
+
 /* The fitted curve of a collective nearest to the placement; the wanted variant (in place or not)
  * wins among equals. */
 static const prepared *nearest(const gl_network *network, gl_collective collective,
@@ -203,7 +213,8 @@ static const prepared *nearest(const gl_network *network, gl_collective collecti
         const gl_curve *curve = shelf->items[i].fit->curve;
         double d = distance(&curve->placement, &query->placement);
         d += curve->in_place != query->in_place ? 1e-6 : 0;
-        if (d < best_distance && carries(shelf->items[i].fit, query)) {
+        if (d < best_distance && carries(shelf->items[i].fit, query) &&
+            !is_other_link(network->cluster, curve, query)) {
             best_distance = d;
             best = &shelf->items[i];
         }
@@ -415,7 +426,7 @@ static const gl_curve_fit *between_curve(const gl_network *network, const gl_net
         return NULL;
     gl_network_query between = *query;
     between.placement.ranks = query->placement.nodes;
-    between.placement.ranks_per_node = 1;
+    between.placement.ranks_per_node = between.domains = 1;
     double d;
     const prepared *item = nearest(network, query->collective, &between, &d);
     return item != NULL && near_enough(item, &between) ? item->fit : NULL;

@@ -29,6 +29,8 @@ typedef struct gl_network_query {
     bool in_place;            /* which variant training uses; the other serves when absent */
     bool allow_extrapolation; /* answer even beyond the rank counts that the evidence carries */
     bool figures_only;        /* leave `source` and `formula` empty: fast, and allocates nothing */
+    int domains;              /* of a fast link over which the group's ranks of one node spread
+                                 (gl_layout); 0 or 1: one */
     gl_placement over_sites;  /* where the cluster has several sites: sites that the group touches
                                  (as nodes), its ranks on the fullest, groups that share its line;
                                  all 0 = one site */

@@ -193,10 +193,19 @@ static double leaf_slowdown(const gl_cluster *cluster, gl_collective collective,
     return fmax(1, cluster->oversubscription * crossing);
 }
 
-static path intra_path(const gl_cluster *cluster, gl_collective collective, const gl_curve_fit *fit)
+/* What joins the ranks of a group inside a node: where they lie in several domains (pairs of
+ * bridged cards) the link between these, which every ring and tree over them crosses. NULL: not
+ * known. */
+static const gl_link *inside_link(const gl_cluster *cluster, const gl_network_query *query)
 {
-    return fit != NULL ? path_of_curve(fit, cluster->intra.link, 1)
-                       : path_of(cluster->intra.link, collective);
+    return query->domains > 1 ? cluster->outside : cluster->intra.link;
+}
+
+static path intra_path(const gl_cluster *cluster, const gl_network_query *query,
+                       const gl_curve_fit *fit)
+{
+    const gl_link *link = inside_link(cluster, query);
+    return fit != NULL ? path_of_curve(fit, link, 1) : path_of(link, query->collective);
 }
 
 static path inter_path(const gl_cluster *cluster, const gl_network_query *query,
@@ -220,12 +229,12 @@ static bool find_paths(const gl_rules_curves *curves, rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     const gl_cluster *cluster = c->cluster;
-    bool intra_known = cluster->intra.link != NULL || curves->tier[0] != NULL;
+    bool intra_known = inside_link(cluster, c->query) != NULL || curves->tier[0] != NULL;
     bool inter_known = cluster->inter.link != NULL || curves->tier[1] != NULL;
     if ((p->ranks_per_node > 1 && !intra_known) || (p->nodes > 1 && !inter_known))
         return false;
     if (p->ranks_per_node > 1)
-        c->paths[0] = intra_path(cluster, c->query->collective, curves->tier[0]);
+        c->paths[0] = intra_path(cluster, c->query, curves->tier[0]);
     if (p->nodes > 1)
         c->paths[1] = inter_path(cluster, c->query, curves->tier[1]);
     return true;
@@ -517,11 +526,11 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
 double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
                         const gl_rules_curves *curves)
 {
-    bool known = cluster->intra.link != NULL || curves->tier[0] != NULL;
+    bool known = inside_link(cluster, query) != NULL || curves->tier[0] != NULL;
     if (query->placement.ranks_per_node < 2 || !known)
         return 0;
     rule_case c = {.query = query, .cluster = cluster};
-    c.paths[0] = intra_path(cluster, query->collective, curves->tier[0]);
+    c.paths[0] = intra_path(cluster, query, curves->tier[0]);
     choices all = choose(&c);
     return all.all[all.best].tier_s[0];
 }

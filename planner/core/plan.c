@@ -77,27 +77,12 @@ static bool build_stages(planner *p, gl_error *err)
 /* ---- bytes by tier ------------------------------------------------------------------------------
  */
 
-/*
- * Bytes of one call that a GPU puts on a tier. Inside a node a ring's bytes run from GPU to GPU;
- * between nodes they leave a node once for all the ranks it has there. Of an all-to-all each tier
- * carries the share of the ranks that it leads to.
- */
-static double tier_bytes(const gl_traffic_row *r, int tier)
-{
-    const gl_placement *g = &r->placement;
-    double peers = tier == 0 ? g->ranks_per_node - 1 : g->ranks - g->ranks_per_node;
-    if (!(peers > 0))
-        return 0;
-    if (r->collective == GL_ALLTOALL)
-        return (double)r->size_bytes * peers / g->ranks;
-    return gl_traffic_wire_bytes(r) / (tier == 0 ? 1 : g->ranks_per_node);
-}
-
 static double stage_bytes(const gl_stage_plan *sp, int tier)
 {
     double sum = 0;
     for (size_t i = 0; i < sp->traffic.row_count; i++)
-        sum += tier_bytes(&sp->traffic.rows[i], tier) * (double)sp->traffic.rows[i].calls_per_step;
+        sum += gl_traffic_tier_bytes(&sp->traffic.rows[i], tier) *
+               (double)sp->traffic.rows[i].calls_per_step;
     return sum;
 }
 
@@ -291,7 +276,7 @@ static void fill_need(planner *p, int tier)
     double time_s = 0;
     for (size_t i = 0; i < sp->traffic.row_count; i++) {
         const gl_traffic_row *r = &sp->traffic.rows[i];
-        if (!(tier_bytes(r, tier) > 0))
+        if (!(gl_traffic_tier_bytes(r, tier) > 0))
             continue;
         time_s += sp->times[i].tier_s[tier] * r->load_factor * (double)r->calls_per_step;
         need->evidence = gl_evidence_worst(need->evidence, sp->times[i].evidence);
@@ -367,7 +352,7 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
         warn(&p, *network_warnings);
     gl_parameters_build(&workload->model, &workload->parallel, arena, &out->parameters);
     gl_stages_build(&workload->model, &workload->parallel, arena, &out->stages);
-    out->layout = gl_layout_build(&workload->parallel, cluster->gpus_per_node);
+    out->layout = gl_layout_on(&workload->parallel, cluster);
     if (cluster->sites.count > 1)
         p.over_sites = gl_layout_over_sites(&workload->parallel, gl_cluster_gpus_per_site(cluster));
     if (!build_stages(&p, err))

@@ -68,6 +68,15 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster)
     return losses;
 }
 
+gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
+{
+    gl_layout layout = gl_layout_build(parallel, cluster->gpus_per_node);
+    int domain = gl_cluster_domain(cluster);
+    if (domain < cluster->gpus_per_node)
+        gl_layout_mark_domains(&layout, parallel, domain);
+    return layout;
+}
+
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
@@ -91,7 +100,7 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
         {row->size_bytes, gl_memo_pair(g->ranks, g->nodes),
          gl_memo_pair(g->ranks_per_node,
                       g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective),
-         p->over_sites != NULL ? row->group : 0}};
+         gl_memo_pair(p->over_sites != NULL ? row->group : 0, p->layout->domains[row->group])}};
     bool found;
     gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     const gl_network_query query = {.collective = row->collective,
@@ -99,6 +108,7 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
                                     .size_bytes = (double)row->size_bytes,
                                     .in_place = trains_in_place(row->collective),
                                     .allow_extrapolation = p->allow_extrapolation,
+                                    .domains = p->layout->domains[row->group],
                                     .over_sites = p->over_sites != NULL
                                                       ? p->over_sites->groups[row->group]
                                                       : (gl_placement){0}};

@@ -21,6 +21,9 @@ typedef struct gl_overlap_losses {
 /* From the cluster's measured series, or the catalogue. */
 gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster);
 
+/* The groups of a layout on a cluster, with the domains of its nodes. */
+gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
+
 typedef struct gl_stage_planner {
     const gl_workload *workload;
     const gl_cluster *cluster;

@@ -146,6 +146,17 @@ double gl_traffic_wire_bytes(const gl_traffic_row *row)
     return (double)row->size_bytes * gl_bus_factor(row->collective, row->placement.ranks);
 }
 
+double gl_traffic_tier_bytes(const gl_traffic_row *row, int tier)
+{
+    const gl_placement *g = &row->placement;
+    double peers = tier == 0 ? g->ranks_per_node - 1 : g->ranks - g->ranks_per_node;
+    if (!(peers > 0))
+        return 0;
+    if (row->collective == GL_ALLTOALL)
+        return (double)row->size_bytes * peers / g->ranks;
+    return gl_traffic_wire_bytes(row) / (tier == 0 ? 1 : g->ranks_per_node);
+}
+
 const char *gl_traffic_dimension_name(gl_traffic_dimension dimension)
 {
     static const char *const names[GL_TRAFFIC_DIMENSION_COUNT] = {

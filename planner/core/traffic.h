@@ -94,6 +94,11 @@ void gl_traffic_complete(const gl_traffic_base *base, const gl_workload *workloa
  * all-gather alike; send/receive: size. */
 double gl_traffic_wire_bytes(const gl_traffic_row *row);
 
+/* Bytes of one call that a GPU puts on a tier: 0 inside a node, 1 between nodes. Inside a node a
+ * ring's bytes run from GPU to GPU; between nodes they leave a node once for all the ranks it has
+ * there. Of an all-to-all each tier carries the share of the ranks that it leads to. */
+double gl_traffic_tier_bytes(const gl_traffic_row *row, int tier);
+
 const char *gl_traffic_dimension_name(gl_traffic_dimension dimension);
 const char *gl_phase_name(gl_phase phase);
 

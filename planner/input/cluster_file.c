@@ -3,6 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/text.h"
+#include "common/units.h"
 #include "planner/input/calibration.h"
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
@@ -32,8 +33,10 @@ static size_t problems(const gl_diagnostics *diagnostics)
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){
-        .oversubscription = 1, .electricity_usd_per_kwh = (double)NAN, .pue = (double)NAN};
+    return (gl_cluster){.oversubscription = 1,
+                        .planes = 1,
+                        .electricity_usd_per_kwh = (double)NAN,
+                        .pue = (double)NAN};
 }
 
 /* ---- A database as a cluster ------------------------------------------------------------- */
@@ -148,22 +151,65 @@ static void load_gpu(const loader *l)
         diagnose_no_entry(l, path, name, "gpus", "GPU");
 }
 
-static void load_link(const loader *l, const char *path, gl_tier *tier)
+static void load_link(const loader *l, const char *path, const gl_link **link)
 {
     size_t before = problems(l->diagnostics);
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
-    tier->link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
-    if (tier->link == NULL && problems(l->diagnostics) == before)
+    *link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
+    if (*link == NULL && problems(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "links", "link");
+}
+
+/* What reaches a NIC through its slot: all that the slot carries beside the GPU's switch, or what
+ * was found to pass one CPU or two, which is a figure of real transfers: the NIC's own efficiency
+ * is not taken from it once more. INFINITY: not known to be less than the NIC's. */
+static double slot_bandwidth(const gl_cluster *c)
+{
+    const gl_link *slot = c->nic_slot;
+    if (slot == NULL)
+        return (double)INFINITY;
+    if (c->nic_attachment == GL_ATTACHED_TO_SWITCH)
+        return slot->bw_bytes_per_s.value;
+    const gl_figure *share = c->nic_attachment == GL_ATTACHED_TO_CPU ? &slot->via_cpu_efficiency
+                                                                     : &slot->via_numa_efficiency;
+    return share->kind == GL_FIGURE_ABSENT
+               ? (double)INFINITY
+               : slot->bw_bytes_per_s.value * share->value / c->inter.link->efficiency.value;
+}
+
+/* A NIC that is faster than what it is plugged into waits for it. */
+static void limit_by_slot(const loader *l, gl_link *link)
+{
+    const gl_cluster *c = l->cluster;
+    double most = slot_bandwidth(c);
+    char has[32], gets[32];
+    if (most >= link->bw_bytes_per_s.value)
+        return;
+    gl_mark mark = gl_fields_mark(&l->tree, "cluster.inter_node.slot");
+    gl_warn(l->warnings, l->arena, &mark, "cluster.inter_node.slot",
+            "a NIC of %s on %s%s is planned with %s: %s",
+            gl_format_quantity(link->bw_bytes_per_s.value, GL_BYTES_PER_S, has, sizeof has),
+            c->nic_slot->name,
+            c->nic_attachment == GL_ATTACHED_TO_SWITCH ? ""
+            : c->nic_attachment == GL_ATTACHED_TO_CPU  ? " that hangs off the CPU"
+                                                       : " that hangs off another CPU",
+            gl_format_quantity(most, GL_BYTES_PER_S, gets, sizeof gets),
+            c->nic_attachment == GL_ATTACHED_TO_SWITCH ? "the slot carries no more"
+                                                       : "no more passes from a GPU through CPUs");
+    double share = most / link->bw_bytes_per_s.value;
+    link->bw_bytes_per_s.value *= share;
+    link->bw_bytes_per_s.low *= share;
+    link->bw_bytes_per_s.high *= share;
 }
 
 /* Bandwidth and latency that the description states instead of the link's. */
 static void adapt_link(const loader *l)
 {
     const gl_cluster *c = l->cluster;
-    if (c->inter.link == NULL || !(c->nic_bw_bytes_per_s > 0 || c->network_latency_s > 0))
+    bool stated = c->nic_bw_bytes_per_s > 0 || c->network_latency_s > 0;
+    if (c->inter.link == NULL || !(stated || c->nic_slot != NULL))
         return;
     gl_link *link = GL_ARENA_NEW(l->arena, gl_link, 1);
     *link = *c->inter.link;
@@ -178,7 +224,18 @@ static void adapt_link(const loader *l)
     link->step_latency_s.value += c->network_latency_s;
     link->step_latency_s.low += c->network_latency_s;
     link->step_latency_s.high += c->network_latency_s;
+    limit_by_slot(l, link);
     l->cluster->inter.link = link;
+}
+
+/* A link that joins fewer GPUs than a node has leaves domains, when what joins those is named. */
+static void find_domain(const loader *l)
+{
+    gl_cluster *c = l->cluster;
+    const gl_link *link = c->intra.link;
+    if (c->domain_gpus == 0 && c->outside != NULL && link != NULL &&
+        link->domain_gpus.kind != GL_FIGURE_ABSENT && link->domain_gpus.value < c->gpus_per_node)
+        c->domain_gpus = (int)link->domain_gpus.value;
 }
 
 /* ---- Calibrations of a description ------------------------------------------------------- */
@@ -270,6 +327,77 @@ static void check_description(const loader *l)
     need(l, c->nics_per_node > 0, "cluster.inter_node.nics_per_node", "several nodes need it");
 }
 
+/* Diagnoses a field that contradicts another. */
+static void contradict(const loader *l, const char *path, const char *text)
+{
+    gl_mark mark = gl_fields_mark(&l->tree, path);
+    gl_diagnose(l->diagnostics, &mark, path, "%s", text);
+}
+
+/* Domains of the link divide a node, are no larger than the link joins, and are joined by another.
+ */
+static void check_domain(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const gl_link *link = c->intra.link;
+    const char *path = "cluster.intra_node.domain";
+    int domain = c->domain_gpus;
+    if (domain == 0 || domain >= c->gpus_per_node)
+        return;
+    if (c->gpus_per_node % domain != 0)
+        contradict(l, path,
+                   gl_arena_printf(l->arena, "domains of %d GPUs do not divide a node of %d",
+                                   domain, c->gpus_per_node));
+    if (link != NULL && link->domain_gpus.kind != GL_FIGURE_ABSENT &&
+        domain > link->domain_gpus.value)
+        contradict(l, path,
+                   gl_arena_printf(l->arena, "%s joins at most %.0f GPUs, not %d", link->name,
+                                   link->domain_gpus.value, domain));
+    need(l, c->outside != NULL, "cluster.intra_node.outside_link",
+         "domains smaller than the node need the link between them");
+}
+
+enum { LANES_OF_CARD = 16 };
+
+/* Every card has 16 lanes, to a CPU or to a switch, which has 16 of its own to a CPU. */
+static void check_lanes(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    bool to_switch = c->nic_attachment == GL_ATTACHED_TO_SWITCH;
+    if (c->pcie_lanes == 0)
+        return;
+    if (c->pcie_switches == 0 && c->nics_per_node > 0 && to_switch)
+        contradict(l, "cluster.inter_node.attachment",
+                   "without PCIe switches (cluster.pcie.switches) NICs hang off a CPU: say cpu, or "
+                   "cross-numa, and name the slot");
+    int cards = c->pcie_switches > 0 ? c->pcie_switches + (to_switch ? 0 : c->nics_per_node)
+                                     : c->gpus_per_node + c->nics_per_node;
+    if (cards * LANES_OF_CARD <= c->pcie_lanes)
+        return;
+    const char *at_cpus = c->pcie_switches > 0
+                              ? gl_arena_printf(l->arena, "%d PCIe switches", c->pcie_switches)
+                              : gl_arena_printf(l->arena, "%d GPUs", c->gpus_per_node);
+    if (cards > c->pcie_switches && c->nics_per_node > 0)
+        at_cpus = gl_arena_printf(l->arena, "%s and %d NICs", at_cpus, c->nics_per_node);
+    contradict(l, "cluster.pcie.lanes",
+               gl_arena_printf(l->arena,
+                               "%s at the CPUs of a node need %d PCIe lanes, the CPUs have %d: %s",
+                               at_cpus, cards * LANES_OF_CARD, c->pcie_lanes,
+                               c->pcie_switches > 0
+                                   ? "fewer cards there"
+                                   : "take PCIe switches (cluster.pcie.switches), or fewer NICs"));
+}
+
+static void check_node(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    check_domain(l);
+    check_lanes(l);
+    if (c->nic_attachment != GL_ATTACHED_TO_SWITCH && c->nics_per_node > 0)
+        need(l, c->nic_slot != NULL, "cluster.inter_node.slot",
+             "what passes from a GPU through CPUs depends on it");
+}
+
 /* The nodes of a site are whole, and what joins sites has a bandwidth and a latency. */
 static void check_sites(const loader *l)
 {
@@ -331,13 +459,18 @@ static bool load_tree(const loader *l, size_t before)
         l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
     warn_of_costs(l);
     load_gpu(l);
-    load_link(l, "cluster.intra_node.link", &l->cluster->intra);
-    load_link(l, "cluster.inter_node.link", &l->cluster->inter);
+    load_link(l, "cluster.intra_node.link", &l->cluster->intra.link);
+    load_link(l, "cluster.intra_node.outside_link", &l->cluster->outside);
+    load_link(l, "cluster.inter_node.link", &l->cluster->inter.link);
+    load_link(l, "cluster.inter_node.slot", &l->cluster->nic_slot);
     adapt_link(l);
+    find_domain(l);
     load_calibration(l, "cluster.intra_node.calibration", GL_INSIDE_NODES, &l->cluster->intra);
     load_calibration(l, "cluster.inter_node.calibration", GL_ACROSS_NODES, &l->cluster->inter);
     if (problems(l->diagnostics) == before)
         check_description(l);
+    if (problems(l->diagnostics) == before)
+        check_node(l);
     if (problems(l->diagnostics) == before)
         check_sites(l);
     return problems(l->diagnostics) == before;

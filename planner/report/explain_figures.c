@@ -2,6 +2,7 @@
 /* What is explained, table by table. Formulas repeat in words what planner/core computes; the unit
  * test puts the numbers in and compares. */
 #include "planner/report/explain_figures.h"
+#include "planner/core/demand.h"
 #include "planner/report/plan_schema.h"
 #include "planner/report/plan_tables.h"
 
@@ -244,25 +245,14 @@ static void add_time_figures(gl_explainer *e, const gl_timed_row *row)
                                     "the schedule of the step"});
 }
 
-/* Bytes of one call that a GPU puts on a tier, as planner/core/plan.c counts them. */
-static double tier_bytes(const gl_traffic_row *traffic, gl_tier_kind tier)
-{
-    const gl_placement *g = &traffic->placement;
-    int peers = tier == GL_TIER_INTRA_NODE ? g->ranks_per_node - 1 : g->ranks - g->ranks_per_node;
-    if (peers <= 0)
-        return 0;
-    if (traffic->collective == GL_ALLTOALL)
-        return (double)traffic->size_bytes * peers / g->ranks;
-    return gl_traffic_wire_bytes(traffic) / (tier == GL_TIER_INTRA_NODE ? 1 : g->ranks_per_node);
-}
-
 /* Why a group's busbw is more than what each of its GPUs puts on the network; NULL when it is not.
  */
 static const char *share_note(const gl_explainer *e, const gl_timed_row *row)
 {
     const gl_placement *g = &row->traffic->placement;
     double busbw = row->per_call.busbw_bytes_per_s, wire = gl_traffic_wire_bytes(row->traffic);
-    double share = wire > 0 ? busbw * tier_bytes(row->traffic, GL_TIER_INTER_NODE) / wire : 0;
+    double share =
+        wire > 0 ? busbw * gl_traffic_tier_bytes(row->traffic, GL_TIER_INTER_NODE) / wire : 0;
     if (g->nodes <= 1 || g->ranks_per_node <= 1)
         return NULL;
     if (row->traffic->collective == GL_ALLTOALL)
@@ -594,7 +584,7 @@ static const char *tier_rows_text(const gl_explainer *e, gl_tier_kind tier)
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
         const gl_placement *g = &r->placement;
         bool ring = r->collective != GL_ALLTOALL && tier == GL_TIER_INTER_NODE;
-        double each = tier_bytes(r, tier) * (ring ? g->ranks_per_node : 1);
+        double each = gl_traffic_tier_bytes(r, tier) * (ring ? g->ranks_per_node : 1);
         if (!(each > 0))
             continue;
         if (shown++ == SHOWN_MAX)
@@ -616,7 +606,7 @@ static const char *tier_note(const gl_explainer *e, gl_tier_kind tier)
     double most_bytes = 0;
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
-        double row_bytes = tier_bytes(r, tier) * (double)r->calls_per_step;
+        double row_bytes = gl_traffic_tier_bytes(r, tier) * (double)r->calls_per_step;
         if (row_bytes > most_bytes) {
             most_bytes = row_bytes;
             most = i;
@@ -637,6 +627,67 @@ static const char *tier_note(const gl_explainer *e, gl_tier_kind tier)
                            "ranks on a node; traffic.%zu has a busbw of %s%s%s",
                            most + 1, busbw, share != NULL ? ": " : ", with one rank a node",
                            share != NULL ? share : "");
+}
+
+/* "tp over 8 ranks; dp over 4 ranks on 4 nodes": the groups that use a tier. */
+static const char *groups_text(const gl_explainer *e, gl_tier_kind tier)
+{
+    const char *text = "";
+    for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
+        const gl_traffic_row *r = &e->plan->traffic.rows[i];
+        if (!(gl_traffic_tier_bytes(r, tier) > 0))
+            continue;
+        const char *group =
+            gl_arena_printf(e->arena, "%s over %s", gl_traffic_dimension_name(r->dimension),
+                            gl_placement_text(&r->placement, e->arena));
+        if (strstr(text, group) == NULL)
+            text = gl_arena_printf(e->arena, "%s%s%s", text, text[0] != '\0' ? "; " : "", group);
+    }
+    return text;
+}
+
+/* "tp 1.2 TB (all_gather, reduce_scatter); dp 4.1 GB (gradients)" */
+static const char *tensors_text(const gl_explainer *e, gl_tier_kind tier)
+{
+    const char *text = "";
+    for (int i = 0; i < GL_TRAFFIC_DIMENSION_COUNT; i++) {
+        gl_demand d = gl_demand_of(e->plan, tier, (gl_traffic_dimension)i, e->arena);
+        if (d.bytes_per_step > 0)
+            text = gl_arena_printf(e->arena, "%s%s%s %s (%s)", text, text[0] != '\0' ? "; " : "",
+                                   gl_traffic_dimension_name(d.dimension),
+                                   bytes(e, d.bytes_per_step), d.tensors);
+    }
+    return text;
+}
+
+/* What is counted, in four steps. */
+static void add_demand(gl_explainer *e, gl_tier_kind tier)
+{
+    const gl_plan *plan = e->plan;
+    gl_demand d = gl_demand_of(plan, tier, GL_TRAFFIC_DIMENSION_COUNT, e->arena);
+    double alone_s = gl_step_alone_s(plan);
+    const char *evidence = gl_evidence_name(plan->compute.evidence);
+    gl_explain__add(
+        e, "demand_alone_bytes_per_s", gl_real(d.alone_bytes_per_s), GL_BYTES_PER_S,
+        (gl_figure_how){"headroom · bytes of a step / step without communication",
+                        gl_arena_printf(e->arena, "%.4g · %s / %s", plan->options.headroom,
+                                        bytes(e, d.bytes_per_step), seconds(e, alone_s)),
+                        evidence, "traffic.*"});
+    if (d.bytes_per_step > 0)
+        gl_explain__note(
+            e,
+            gl_arena_printf(e->arena,
+                            "1 layout: %s. 2 tensors: %s. 3 rate: %s a step x %.4g steps/s = %s. "
+                            "4 headroom: x %.4g = %s",
+                            groups_text(e, tier), tensors_text(e, tier), bytes(e, d.bytes_per_step),
+                            1 / alone_s, rate(e, d.bytes_per_step / alone_s),
+                            plan->options.headroom, rate(e, d.alone_bytes_per_s)));
+    gl_explain__add(
+        e, "demand_planned_bytes_per_s", gl_real(d.planned_bytes_per_s), GL_BYTES_PER_S,
+        (gl_figure_how){"headroom · bytes of a step / step.time_s",
+                        gl_arena_printf(e->arena, "%.4g · %s / %s", plan->options.headroom,
+                                        bytes(e, d.bytes_per_step), seconds(e, plan->step.time_s)),
+                        gl_evidence_name(plan->step.evidence), "traffic.*"});
 }
 
 static void add_tier(gl_explainer *e, const gl_bandwidth_need *need, const char *evidence)
@@ -670,6 +721,7 @@ static void add_tier(gl_explainer *e, const gl_bandwidth_need *need, const char 
                             100 * e->plan->workload->target_exposed_frac),
             gl_arena_printf(e->arena, "%.4g · %s / %.4g", need->headroom, available, slower),
             gl_evidence_name(e->plan->step.evidence), "the schedule of the step"});
+    add_demand(e, need->tier);
     gl_explain__add(e, "headroom", gl_real(need->headroom), GL_NUMBER,
                     (gl_figure_how){.evidence = "stated", .source = "--headroom"});
     gl_explain__add(

@@ -48,8 +48,7 @@ static const char *big_number(double value, gl_arena *arena)
     return gl_arena_printf(arena, "%.4g", value);
 }
 
-/* "tp 8, pp 4, dp 8": only the degrees that split anything. */
-static const char *layout_text(const gl_parallel *parallel, gl_arena *arena)
+const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena)
 {
     const struct {
         const char *name;
@@ -75,8 +74,9 @@ static const char *subject_line(const gl_plan *plan, gl_arena *arena)
     long long idle = (long long)cluster->nodes * cluster->gpus_per_node - ranks;
     return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs%s)\n\n",
                            workload->model.name, big_number((double)plan->parameters.total, arena),
-                           ranks, ranks == 1 ? "" : "s", layout_text(&workload->parallel, arena),
-                           cluster->name, cluster->nodes, cluster->gpus_per_node,
+                           ranks, ranks == 1 ? "" : "s",
+                           gl_headline_layout(&workload->parallel, arena), cluster->name,
+                           cluster->nodes, cluster->gpus_per_node,
                            idle > 0 ? gl_arena_printf(arena, ", %lld of them idle", idle) : "");
 }
 
@@ -97,8 +97,7 @@ static const char *step_line(const gl_plan *plan, gl_arena *arena)
                            gl_evidence_name(step->network_evidence));
 }
 
-/* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first. */
-static const char *exposed_text(const gl_plan *plan, gl_arena *arena)
+const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena)
 {
     double exposed_s[GL_TRAFFIC_DIMENSION_COUNT] = {0};
     for (size_t i = 0; i < plan->traffic.row_count; i++)
@@ -130,7 +129,7 @@ static const char *waits_line(const gl_plan *plan, gl_arena *arena)
     if (isnan(step->exposed_communication_s) || isnan(step->time_s))
         return gl_arena_printf(
             arena, "Communication  %s a step; how much of it hides is not known\n", all);
-    const char *parts = exposed_text(plan, arena);
+    const char *parts = gl_headline_exposed(plan, arena);
     const char *slowed = step->overlap_tax_s > 1e-3 * step->time_s
                              ? gl_arena_printf(arena, "the rest slows compute by %s; ",
                                                seconds(step->overlap_tax_s, arena))
@@ -150,13 +149,25 @@ static const gl_tier *tier_of(const gl_plan *plan, gl_tier_kind tier)
     return tier == GL_TIER_INTRA_NODE ? &plan->cluster->intra : &plan->cluster->inter;
 }
 
-/* What the link is called: its name in the catalogue, else the transport of the rows that use it.
- */
-static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
+/* Do groups that span domains take most of the time inside nodes? */
+static bool decides_outside(const gl_plan *plan)
+{
+    double within_s = 0, outside_s = 0;
+    for (size_t i = 0; i < plan->traffic.row_count && plan->cluster->outside != NULL; i++) {
+        const gl_timed_row *row = &plan->rows[i];
+        double time_s = row->per_call.tier_s[0] * (double)row->traffic->calls_per_step;
+        *(plan->layout.domains[row->traffic->group] > 1 ? &outside_s : &within_s) += time_s;
+    }
+    return outside_s > within_s;
+}
+
+const char *gl_headline_link(const gl_plan *plan, gl_tier_kind tier)
 {
     const gl_link *link = tier_of(plan, tier)->link;
     if (tier == GL_TIER_INTER_NODE && plan->cluster->sites.count > 1)
         return "the network with the line between sites";
+    if (tier == GL_TIER_INTRA_NODE && decides_outside(plan))
+        return plan->cluster->outside->name;
     if (link != NULL)
         return link->name;
     for (size_t i = 0; i < plan->traffic.row_count; i++)
@@ -165,8 +176,7 @@ static const char *link_name(const gl_plan *plan, gl_tier_kind tier)
     return "the link";
 }
 
-/* The verdict in words, with how much is left or missing. */
-static const char *verdict_text(const gl_bandwidth_need *need, gl_arena *arena)
+const char *gl_headline_verdict(const gl_bandwidth_need *need, gl_arena *arena)
 {
     double ratio = need->available_bytes_per_s / need->required_bytes_per_s;
     switch (need->verdict) {
@@ -197,7 +207,8 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
         arena,
         "               %s is not needed for this job: a link of %s per GPU hides as "
         "much\n",
-        link_name(plan, need->tier), quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
+        gl_headline_link(plan, need->tier),
+        quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }
 
 /* No link helps what compute waits for in every layer: where that is most of a tier's exposed time,
@@ -241,7 +252,7 @@ static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need,
     if (need->verdict == GL_VERDICT_NOT_USED)
         return "";
     const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
-    const char *link = link_name(plan, need->tier);
+    const char *link = gl_headline_link(plan, need->tier);
     if (isnan(need->required_bytes_per_s))
         return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n%s", place, link,
                                quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
@@ -250,7 +261,7 @@ static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need,
                                stall_text(plan, need->tier, arena));
     return gl_arena_printf(arena, "%s needs %s per GPU, %s gives %s: %s\n%s%s", place,
                            quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
-                           verdict_text(need, arena), not_needed_text(plan, need, arena),
+                           gl_headline_verdict(need, arena), not_needed_text(plan, need, arena),
                            need->verdict == GL_VERDICT_SHORT ? stall_text(plan, need->tier, arena)
                                                              : "");
 }

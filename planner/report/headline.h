@@ -12,6 +12,19 @@
  */
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena);
 
+/* Pieces of it, for other headlines. "tp 8, pp 4, dp 8": only the degrees that split anything. */
+const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena);
+
+/* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first. */
+const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena);
+
+/* What the link is called: its name in the catalogue, else the transport of the rows that use it.
+ */
+const char *gl_headline_link(const gl_plan *plan, gl_tier_kind tier);
+
+/* The verdict in words, with how much is left or missing. */
+const char *gl_headline_verdict(const gl_bandwidth_need *need, gl_arena *arena);
+
 /* The command that would measure what a source of error rests on; in the arena. */
 const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena);
 

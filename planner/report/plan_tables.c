@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/plan_tables.h"
 #include "common/text.h"
+#include "planner/core/demand.h"
 #include "planner/input/fields.h"
 #include "planner/report/headline.h"
+#include "planner/report/option_tables.h"
 
 #include <math.h>
 #include <string.h>
@@ -174,6 +176,9 @@ static const char *fabric_name(gl_fabric fabric)
     X("intra_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->intra)))    \
     X("intra_node_calibration", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_text(cluster->intra.calibration))                                                         \
+    X("domain_gpus", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(gl_cluster_domain(cluster)))     \
+    X("outside_link", NULL, GL_NUMBER, GL_FOR_MACHINES,                                            \
+      gl_text(cluster->outside != NULL ? cluster->outside->name : NULL))                           \
     X("inter_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->inter)))    \
     X("inter_node_calibration", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_text(cluster->inter.calibration))                                                         \
@@ -349,6 +354,10 @@ static gl_table *step_table(const context *c)
       gl_real(need->required_bytes_per_s))                                                         \
     X("available_bytes_per_s", "Available", GL_BYTES_PER_S, GL_FOR_ALL,                            \
       gl_real(need->available_bytes_per_s))                                                        \
+    X("demand_alone_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                           \
+      gl_real(demand.alone_bytes_per_s))                                                           \
+    X("demand_planned_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                         \
+      gl_real(demand.planned_bytes_per_s))                                                         \
     X("headroom", "Headroom", GL_NUMBER, GL_FOR_ALL, gl_real(need->headroom))                      \
     X("verdict", "Verdict", GL_NUMBER, GL_FOR_ALL, gl_text(gl_verdict_name(need->verdict)))        \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(need->evidence)))
@@ -360,9 +369,42 @@ static gl_table *required_bandwidth_table(const context *c)
                                       "Bandwidth per GPU and direction", columns, COUNT(columns));
     for (size_t tier = 0; tier < GL_TIER_COUNT; tier++) {
         const gl_bandwidth_need *need = &c->plan->needs[tier];
+        const gl_demand demand =
+            gl_demand_of(c->plan, (gl_tier_kind)tier, GL_TRAFFIC_DIMENSION_COUNT, c->arena);
         gl_cell *cell = gl_table_add_row(table);
         BANDWIDTH(AS_CELL)
     }
+    return table;
+}
+
+#define DEMAND(X)                                                                                  \
+    X("tier", "Tier", GL_NUMBER, GL_FOR_ALL, gl_text(gl_tier_name(d.tier)))                        \
+    X("dimension", "For", GL_NUMBER, GL_FOR_ALL, gl_text(gl_traffic_dimension_name(d.dimension)))  \
+    X("tensors", "What moves", GL_NUMBER, GL_FOR_ALL, gl_text(d.tensors))                          \
+    X("bytes_per_step_per_gpu", "Per step and GPU", GL_BYTES, GL_FOR_ALL,                          \
+      gl_real(d.bytes_per_step))                                                                   \
+    X("alone_bytes_per_s", "If nothing waits", GL_BYTES_PER_S, GL_FOR_ALL,                         \
+      gl_real(d.alone_bytes_per_s))                                                                \
+    X("planned_bytes_per_s", "As planned", GL_BYTES_PER_S, GL_FOR_ALL,                             \
+      gl_real(d.planned_bytes_per_s))                                                              \
+    X("time_s", "Time", GL_SECONDS, GL_FOR_ALL, gl_real(d.time_s))                                 \
+    X("exposed_s", "Exposed", GL_SECONDS, GL_FOR_ALL, gl_real(d.exposed_s))
+
+static gl_table *demand_table(const context *c)
+{
+    static const gl_column columns[] = {DEMAND(AS_COLUMN)};
+    gl_table *table = gl_table_create(
+        c->arena, "demand", "What the job asks of each tier: bytes x step rate, with headroom",
+        columns, COUNT(columns));
+    for (int tier = 0; tier < GL_TIER_COUNT; tier++)
+        for (int i = 0; i < GL_TRAFFIC_DIMENSION_COUNT; i++) {
+            const gl_demand d =
+                gl_demand_of(c->plan, (gl_tier_kind)tier, (gl_traffic_dimension)i, c->arena);
+            if (!(d.bytes_per_step > 0))
+                continue;
+            gl_cell *cell = gl_table_add_row(table);
+            DEMAND(AS_CELL)
+        }
     return table;
 }
 
@@ -498,11 +540,14 @@ static gl_table *links_table(const context *c)
                                       COUNT(columns));
     for (size_t i = 0; i < GL_TIER_COUNT; i++) {
         const gl_tier *tier = tiers[i];
-        const gl_link *link = tier->link;
-        if (link == NULL || c->plan->needs[i].verdict == GL_VERDICT_NOT_USED)
-            continue;
-        gl_cell *cell = gl_table_add_row(table);
-        LINKS(AS_CELL)
+        const gl_link *all[] = {tier->link, i == 0 ? c->plan->cluster->outside : NULL};
+        for (size_t k = 0; k < COUNT(all); k++) {
+            const gl_link *link = all[k];
+            if (link == NULL || c->plan->needs[i].verdict == GL_VERDICT_NOT_USED)
+                continue;
+            gl_cell *cell = gl_table_add_row(table);
+            LINKS(AS_CELL)
+        }
     }
     return table;
 }
@@ -661,6 +706,34 @@ static gl_table *summary_table(const context *c)
     return table;
 }
 
+/* ── what else there could be: built only when asked for, as each row is a plan of its own ────────
+ */
+
+static const double KEEPS_STEP_FRAC = 0.05;
+
+static gl_table *sensitivity_table(const context *c)
+{
+    const gl_plan *plan = c->plan;
+    const gl_setup setup = {plan->workload, plan->cluster};
+    gl_sensitivity *rows = GL_ARENA_NEW(c->arena, gl_sensitivity, GL_KNOB_COUNT);
+    size_t count = plan->compute.known
+                       ? gl_sensitivity_build(&setup, plan->step.time_s, &plan->options, rows)
+                       : 0;
+    return gl_sensitivity_table(rows, count, plan->step.time_s, c->arena);
+}
+
+static gl_table *break_even_table(const context *c)
+{
+    const gl_plan *plan = c->plan;
+    const gl_setup setup = {plan->workload, plan->cluster};
+    gl_break_even *rows = GL_ARENA_NEW(c->arena, gl_break_even, GL_KNOB_COUNT);
+    size_t count = 0;
+    for (int k = 0; k < GL_KNOB_COMPRESSION && plan->compute.known; k++)
+        count += gl_break_even_find((gl_knob)k, &setup, &setup, KEEPS_STEP_FRAC, &plan->options,
+                                    &rows[count]);
+    return gl_spare_table(rows, count, c->arena);
+}
+
 /* ── the scenario ────────────────────────────────────────────────────────────────────────────── */
 
 /* In the order in which people read them. */
@@ -673,11 +746,14 @@ static gl_table *summary_table(const context *c)
     X(traffic)                                                                                     \
     X(step)                                                                                        \
     X(required_bandwidth)                                                                          \
+    X(demand)                                                                                      \
     X(memory)                                                                                      \
     X(network)                                                                                     \
     X(links)                                                                                       \
     X(uncertainty)                                                                                 \
-    X(compute)
+    X(compute)                                                                                     \
+    X(sensitivity)                                                                                 \
+    X(break_even)
 #define AS_NAME(name) #name,
 #define AS_KIND(name) {#name, name##_table},
 
@@ -700,6 +776,11 @@ static bool is_for_people(const gl_table *table)
         if ((table->columns[i].audience & GL_FOR_PEOPLE) != 0)
             return true;
     return false;
+}
+
+static bool is_on_request(const char *name)
+{
+    return strcmp(name, "sensitivity") == 0 || strcmp(name, "break_even") == 0;
 }
 
 /* The tables outlive the plan, so the texts of their cells must, too. */
@@ -791,7 +872,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
     gl_scenario scenario = {.name = gl_arena_strdup(arena, view->name),
                             .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds))};
     for (size_t i = 0; i < COUNT(kinds); i++) {
-        if (view->only != NULL && strcmp(view->only, kinds[i].name) != 0)
+        if (view->only != NULL ? strcmp(view->only, kinds[i].name) != 0
+                               : is_on_request(kinds[i].name))
             continue;
         gl_table *table = kinds[i].build(&c);
         if (view->for_people && !is_for_people(table))

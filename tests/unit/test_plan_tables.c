@@ -287,11 +287,11 @@ static void test_csv_is_strict(void **state)
     fixture f;
     gl_scenario scenario;
     gl_error err;
-    const gl_plan_view view = {.name = "=a, \"quoted\" name"};
     plan_model(&f, "llama-1.1b-ddp.yaml", NULL, 0);
-    gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
     for (size_t i = 0; gl_plan_table_names()[i] != NULL; i++) {
         const char *table = gl_plan_table_names()[i];
+        const gl_plan_view view = {.name = "=a, \"quoted\" name", .only = table};
+        gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
         const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
         const gl_render_options options = {.csv_table = table};
         if (strcmp(table, "model") == 0 || strcmp(table, "parallel") == 0 ||

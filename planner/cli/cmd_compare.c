@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/commands.h"
+#include "planner/cli/messages.h"
+#include "planner/cli/scenarios.h"
+#include "planner/core/check.h"
+#include "planner/core/comparison.h"
+#include "planner/core/fitting.h"
+#include "planner/input/cluster_file.h"
+#include "planner/input/notes.h"
+#include "planner/report/option_tables.h"
+#include "planner/report/plan_tables.h"
+
+#include <string.h>
+
+enum { OPTIONS_MAX = 100 };
+
+static const gl_option options_table[] = {
+    GL_PLANNING_OPTIONS,
+    {.name = "best-layout",
+     .type = GL_OPTION_FLAG,
+     .help = "Give each option its own best layout instead of the one described.",
+     .offset = offsetof(gl_planning_options, best_layout)},
+    {.name = "within",
+     .type = GL_OPTION_QUANTITY,
+     .value_name = "SHARE",
+     .help = "What counts as as good as the fastest, for break-evens (default 5%).",
+     .offset = offsetof(gl_planning_options, within),
+     .dimension = GL_FRACTION,
+     .minimum = 0,
+     .maximum = 10},
+    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    {.name = NULL},
+};
+
+/*
+ * The best layout of a workload on a cluster: replaces its parallel degrees and batch. False with
+ * an error when the search fails; `why_not` is set when it finds that no layout is legal or fits.
+ */
+typedef bool (*layout_search)(gl_workload *workload, const gl_cluster *cluster,
+                              const gl_plan_options *options, gl_arena *arena, const char **why_not,
+                              gl_error *err);
+
+/* NULL: this version has no search. */
+static const layout_search best_layout = NULL;
+
+/* One option with all that it holds. */
+typedef struct candidate {
+    gl_cluster cluster;
+    gl_planned planned;
+} candidate;
+
+typedef struct session {
+    gl_planning_options options;
+    gl_request request;
+    gl_arena *arena;
+    candidate *candidates;
+    gl_option_note *notes;
+    gl_comparison comparison;
+} session;
+
+/* ---- one option --------------------------------------------------------------------------- */
+
+static const char *fatal_text(const gl_findings *findings, gl_arena *arena)
+{
+    const char *text = NULL;
+    for (size_t i = 0; i < findings->count; i++)
+        if (findings->items[i].fatal)
+            text = gl_arena_printf(arena, "%s%s%s: %s", text != NULL ? text : "",
+                                   text != NULL ? "; " : "", findings->items[i].path,
+                                   findings->items[i].message);
+    return text;
+}
+
+/* Fewer replicas, or more nodes. */
+static const char *remedy_of_size(const gl_workload *w, const gl_cluster *cluster, gl_arena *arena)
+{
+    int64_t ranks = gl_workload_ranks(w);
+    int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node,
+            replica = ranks / w->parallel.dp;
+    if (ranks <= gpus || cluster->gpus_per_node < 1)
+        return NULL;
+    const char *nodes = cluster->bounded
+                            ? gl_arena_printf(arena, "possible with cluster.nodes=%lld",
+                                              (long long)((ranks + cluster->gpus_per_node - 1) /
+                                                          cluster->gpus_per_node))
+                            : "possible with --allow-extrapolation";
+    if (replica > gpus)
+        return nodes;
+    return gl_arena_printf(arena, "%s, or with parallel.dp=%lld where the batch allows it", nodes,
+                           (long long)(gpus / replica));
+}
+
+static const char *gib(double bytes, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_gib(bytes, text, sizeof text));
+}
+
+/* A plan that does not fit: by how much, and what would change it. */
+static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
+                        gl_option_note *note)
+{
+    const gl_memory *memory = &plan->memory;
+    if (memory->fits)
+        return;
+    note->why_not =
+        gl_arena_printf(s->arena, "needs %s of the GPU's %s", gib(memory->total_bytes, s->arena),
+                        gib(memory->capacity_bytes, s->arena));
+    const char *change = gl_fitting_change(setup, s->arena);
+    note->remedy =
+        change != NULL
+            ? gl_arena_printf(s->arena, "fits with %s", change)
+            : "no change of ZeRO, recomputation, microbatch, tp or pp that was tried is enough: "
+              "more GPUs or larger ones are needed";
+}
+
+static bool choose_layout(session *s, candidate *c, const char **why_not,
+                          gl_diagnostics *diagnostics)
+{
+    const gl_plan_options options = gl_request_plan_options(&s->request);
+    gl_error err;
+    if (!s->options.best_layout)
+        return true;
+    return best_layout(&c->planned.workload, &c->cluster, &options, s->arena, why_not, &err) ||
+           gl_diagnose_error(diagnostics, &err);
+}
+
+static bool plan_option(session *s, size_t index, gl_diagnostics *diagnostics)
+{
+    candidate *c = &s->candidates[index];
+    gl_option_note *note = &s->notes[index];
+    gl_compared *option = &s->comparison.options[index];
+    const gl_request *r = &s->request;
+    const gl_plan_options options = gl_request_plan_options(r);
+    gl_findings findings = {.arena = s->arena};
+    gl_yaml_tree tree;
+    gl_error err;
+    if (!gl_cluster_load(s->options.clusters.items[index], r->settings, r->setting_count, s->arena,
+                         &c->cluster, &c->planned.notes, diagnostics) ||
+        !gl_load_workload(r, r->settings, r->setting_count, s->arena, &tree, &c->planned,
+                          diagnostics) ||
+        !choose_layout(s, c, &note->why_not, diagnostics))
+        return false;
+    option->setup = (gl_setup){&c->planned.workload, &c->cluster};
+    if (note->why_not != NULL)
+        return true;
+    if (s->options.allow_extrapolation)
+        gl_cluster_extend(&c->cluster, gl_workload_ranks(&c->planned.workload));
+    gl_check_cluster(&c->planned.workload, &c->cluster, &findings);
+    note->why_not = fatal_text(&findings, s->arena);
+    note->remedy = remedy_of_size(&c->planned.workload, &c->cluster, s->arena);
+    if (note->why_not != NULL)
+        return true;
+    gl_findings_report(&findings, &tree, s->arena, &c->planned.notes, diagnostics);
+    if (!gl_plan_build(&c->planned.workload, &c->cluster, &options, s->arena, &c->planned.plan,
+                       &err))
+        return gl_diagnose_error(diagnostics, &err);
+    option->plan = &c->planned.plan;
+    note_memory(s, &option->setup, option->plan, note);
+    return true;
+}
+
+static bool plan_options(session *s, gl_diagnostics *diagnostics)
+{
+    size_t count = s->options.clusters.count;
+    const gl_plan_options options = gl_request_plan_options(&s->request);
+    s->candidates = GL_ARENA_NEW(s->arena, candidate, count);
+    s->notes = GL_ARENA_NEW(s->arena, gl_option_note, count);
+    s->comparison = (gl_comparison){.options = GL_ARENA_NEW(s->arena, gl_compared, count),
+                                    .option_count = count,
+                                    .tolerance_frac = s->options.within};
+    for (size_t i = 0; i < count; i++)
+        if (!plan_option(s, i, diagnostics))
+            return false;
+    gl_comparison_build(&s->comparison, &options, s->arena);
+    return true;
+}
+
+/* ---- the report --------------------------------------------------------------------------- */
+
+static const char *model_name(const session *s)
+{
+    return s->candidates[0].planned.workload.model.name;
+}
+
+static void add_table(session *s, gl_scenario *scenario, gl_table *table)
+{
+    gl_table **tables = GL_ARENA_NEW(s->arena, gl_table *, scenario->table_count + 1);
+    if (scenario->table_count > 0)
+        memcpy(tables, scenario->tables, scenario->table_count * sizeof *tables);
+    tables[scenario->table_count++] = table;
+    scenario->tables = tables;
+}
+
+static bool is_asked(const session *s, const char *name)
+{
+    const char *table = s->options.output.table;
+    if (table == NULL && s->options.output.format == GL_FORMAT_CSV)
+        table = "options";
+    return table == NULL || strcmp(table, name) == 0;
+}
+
+static gl_table *sensitivity_of(session *s, size_t index)
+{
+    const gl_compared *option = &s->comparison.options[index];
+    gl_table *table =
+        gl_sensitivity_table(option->sensitivities, option->sensitivity_count,
+                             option->plan != NULL ? option->plan->step.time_s : 0, s->arena);
+    if (gl_output_for_people(&s->options.output))
+        table->title = gl_arena_printf(s->arena, "%s (option %zu)", table->title, index + 1);
+    return table;
+}
+
+/* Tables of a comparison. */
+static bool is_own_table(const char *name)
+{
+    static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        if (strcmp(own[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* For machines: what a plan has, and what the comparison adds. */
+static void build_scenario(session *s, size_t index, gl_scenario *scenario)
+{
+    const candidate *c = &s->candidates[index];
+    const gl_compared *option = &s->comparison.options[index];
+    const gl_plan_view view = {
+        .name = gl_arena_printf(s->arena, "%s on %s", model_name(s), c->cluster.name),
+        .only = s->options.output.table != NULL             ? s->options.output.table
+                : s->options.output.format == GL_FORMAT_CSV ? "options"
+                                                            : NULL,
+        .notes = c->planned.notes.items,
+        .note_count = c->planned.notes.count,
+    };
+    *scenario = (gl_scenario){.name = view.name};
+    if (option->plan != NULL)
+        gl_plan_scenario(option->plan, &view, s->arena, scenario);
+    scenario->headline = NULL;
+    if (view.only != NULL && is_own_table(view.only))
+        scenario->table_count = 0; /* a plan's own of that name is against itself */
+    if (is_asked(s, "options"))
+        add_table(s, scenario, gl_options_table(&s->comparison, s->notes, index, s->arena));
+    if (is_asked(s, "sensitivity"))
+        add_table(s, scenario, sensitivity_of(s, index));
+}
+
+static gl_report report_for_machines(session *s)
+{
+    size_t count = s->comparison.option_count;
+    gl_scenario *comparison = GL_ARENA_NEW(s->arena, gl_scenario, 1);
+    gl_report report = {.scenarios = GL_ARENA_NEW(s->arena, gl_scenario, count),
+                        .scenario_count = count,
+                        .comparison = comparison};
+    for (size_t i = 0; i < count; i++)
+        build_scenario(s, i, &report.scenarios[i]);
+    comparison->name = model_name(s);
+    add_table(s, comparison, gl_break_even_table(&s->comparison, s->arena));
+    add_table(s, comparison, gl_probability_table(&s->comparison, s->arena));
+    return report;
+}
+
+/* Warnings of all options, each once and with whose it is where that is not all of them. */
+static void collect_warnings(session *s, gl_scenario *out)
+{
+    gl_texts all = {0};
+    for (size_t i = 0; i < s->comparison.option_count; i++) {
+        const gl_texts *notes = &s->candidates[i].planned.notes;
+        const gl_plan *plan = s->comparison.options[i].plan;
+        size_t own = plan != NULL ? plan->warning_count : 0;
+        for (size_t k = 0; k < notes->count + own; k++) {
+            const char *text =
+                k < notes->count ? notes->items[k] : plan->warnings[k - notes->count];
+            bool said = false;
+            for (size_t j = 0; j < all.count && !said; j++)
+                said = strcmp(all.items[j], text) == 0;
+            if (!said)
+                gl_texts_add(&all, s->arena, text);
+        }
+    }
+    out->warnings = all.items;
+    out->warning_count = all.count;
+}
+
+/* For people: the answer in words, options side by side, then what each owes to what. */
+static gl_report report_for_people(session *s)
+{
+    gl_scenario *one = GL_ARENA_NEW(s->arena, gl_scenario, 1);
+    gl_table *options = NULL;
+    if (s->options.output.table == NULL)
+        one->headline = gl_options_headline(&s->comparison, s->notes, model_name(s),
+                                            s->options.best_layout, s->arena);
+    for (size_t i = 0; i < s->comparison.option_count; i++) {
+        gl_table *row = gl_options_table(&s->comparison, s->notes, i, s->arena);
+        if (options == NULL)
+            options = row;
+        else
+            memcpy(gl_table_add_row(options), row->cells, row->column_count * sizeof *row->cells);
+    }
+    if (is_asked(s, "options"))
+        add_table(s, one, options);
+    if (is_asked(s, "probability"))
+        add_table(s, one, gl_probability_table(&s->comparison, s->arena));
+    if (is_asked(s, "break_even"))
+        add_table(s, one, gl_break_even_table(&s->comparison, s->arena));
+    for (size_t i = 0; i < s->comparison.option_count; i++)
+        if (is_asked(s, "sensitivity"))
+            add_table(s, one, sensitivity_of(s, i));
+    collect_warnings(s, one);
+    return (gl_report){.scenarios = one, .scenario_count = 1};
+}
+
+/* An option that cannot run is an answer, and the answer is no. */
+static bool all_run(const session *s)
+{
+    for (size_t i = 0; i < s->comparison.option_count; i++)
+        if (!gl_compared_runs(&s->comparison.options[i]))
+            return false;
+    return true;
+}
+
+/* Messages beside data that has no room for them. */
+static void say_what_does_not_run(const session *s)
+{
+    for (size_t i = 0; i < s->comparison.option_count; i++)
+        if (s->notes[i].why_not != NULL && !s->options.output.quiet)
+            gl_cli_warn("%s: %s%s%s", s->candidates[i].cluster.name, s->notes[i].why_not,
+                        s->notes[i].remedy != NULL ? "; " : "",
+                        s->notes[i].remedy != NULL ? s->notes[i].remedy : "");
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static const char *const *table_names(gl_arena *arena)
+{
+    static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
+    const char *const *plans = gl_plan_table_names();
+    size_t count = 0, used = 0;
+    while (plans[count] != NULL)
+        count++;
+    const char **names = GL_ARENA_NEW(arena, const char *, count + 5);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
+        names[used++] = own[i];
+    for (size_t i = 0; i < count; i++)
+        if (!is_own_table(plans[i]))
+            names[used++] = plans[i];
+    return names;
+}
+
+/* What a plan's tables hold is shown for people by plan. */
+static bool for_people(const session *s)
+{
+    const char *table = s->options.output.table;
+    return gl_output_for_people(&s->options.output) && (table == NULL || is_own_table(table));
+}
+
+static int answer(session *s)
+{
+    gl_error err;
+    gl_diagnostics diagnostics = {.count = 0};
+    if (!plan_options(s, &diagnostics))
+        return gl_cli_fail_all(&diagnostics);
+    gl_report report = for_people(s) ? report_for_people(s) : report_for_machines(s);
+    if (!for_people(s))
+        say_what_does_not_run(s);
+    if (!gl_output_report(&s->options.output, &report, "options", &err))
+        return gl_cli_fail("compare", &err);
+    return all_run(s) ? GL_OK : GL_EXIT_NO;
+}
+
+static bool check_usage(const session *s, gl_error *err)
+{
+    if (s->options.clusters.count < 2)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "compare needs two options or more: give --cluster for each");
+    if (s->options.clusters.count > OPTIONS_MAX)
+        return gl_fail(err, GL_ERROR_USAGE, "compare takes at most %d options", OPTIONS_MAX);
+    if (s->options.best_layout && best_layout == NULL)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--best-layout is not available in this version: give a layout that all "
+                       "options can run, or plan each with its own");
+    return true;
+}
+
+static int run_in(session *s, int argc, char **argv)
+{
+    gl_error err;
+    gl_texts arguments = {0};
+    bool help = false;
+    s->options = gl_planning_defaults();
+    if (!gl_options_parse(&gl_cmd_compare, argc, argv, s->arena, &s->options, &arguments, &help,
+                          &err))
+        return gl_cli_fail("compare", &err);
+    if (help)
+        return gl_cli_help(&gl_cmd_compare);
+    if (!gl_output_options_check(&s->options.output, table_names(s->arena), &err))
+        return gl_cli_fail("compare", &err);
+    if (s->options.clusters.count == 0)
+        return gl_fail_without_cluster("compare", arguments.items[0]);
+    if (!check_usage(s, &err) ||
+        !gl_request_parse(arguments.items[0], &s->options, s->arena, &s->request, &err))
+        return gl_cli_fail("compare", &err);
+    return answer(s);
+}
+
+static int run(int argc, char **argv)
+{
+    session s = {.arena = gl_arena_create()};
+    int status = run_in(&s, argc, argv);
+    gl_arena_destroy(s.arena);
+    return status;
+}
+
+const gl_command gl_cmd_compare = {
+    .name = "compare",
+    .synopsis = "MODEL.yaml --cluster A --cluster B [--cluster C ...] [options]",
+    .summary = "options against each other: which is fastest, how sure that is, what each would "
+               "need",
+    .examples = "gpulink-plan compare models/llama-1.1b-ddp.yaml --cluster h200-nvlink --cluster "
+                "h200-host-memory\n"
+                "gpulink-plan compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --cluster "
+                "hgx-h100-16-ndr-4to1 --within 10%\n"
+                "gpulink-plan compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --cluster "
+                "hgx-h100-16-ndr-4to1 --format csv\n",
+    .options = options_table,
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+    .run = run,
+};

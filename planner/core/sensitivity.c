@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/sensitivity.h"
+
+#include <math.h>
+
+/* Continuous values are tried between a thousandth and a thousand times what there is, to half a
+ * percent; compression, which costs accuracy, up to a hundredfold. */
+static const double RANGE = 1e3, PRECISION = 0.005, COMPRESSION_MAX = 100;
+/* A millionth is no difference: plans round. */
+static const double EQUAL = 1e-6;
+enum { BATCH_DOUBLINGS = 8, NICS_MAX = 64 };
+
+double gl_step_of(const gl_setup *setup, const gl_plan_options *options)
+{
+    gl_plan_options once = *options;
+    gl_arena *arena = gl_arena_create();
+    gl_plan plan;
+    gl_error err;
+    once.draws = 1;
+    double time_s = gl_plan_build(setup->workload, setup->cluster, &once, arena, &plan, &err)
+                        ? plan.step.time_s
+                        : (double)NAN;
+    gl_arena_destroy(arena);
+    return time_s;
+}
+
+/* The same with one property changed; NaN where it cannot be. */
+static double step_with(gl_knob knob, double value, const gl_setup *setup,
+                        const gl_plan_options *options)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_setup changed;
+    double time_s = gl_knob_turn(knob, value, setup, arena, &changed)
+                        ? gl_step_of(&changed, options)
+                        : (double)NAN;
+    gl_arena_destroy(arena);
+    return time_s;
+}
+
+/* ---- sensitivities ------------------------------------------------------------------------ */
+
+static double half_of(gl_knob knob, double value)
+{
+    const gl_knob_kind *kind = gl_knob_describe(knob);
+    if (knob == GL_KNOB_OVERLAP)
+        return 0;
+    double half = kind->whole ? floor(value / 2) : value / 2;
+    return half >= kind->smallest ? half : kind->smallest;
+}
+
+/* Slopes of the two halves, where there are both: their mean. */
+static double elasticity(const gl_sensitivity *row, double step_s)
+{
+    bool low = row->low_s > 0 && row->low_value > 0, high = row->high_s > 0;
+    double from = low ? row->low_value : row->value, to = high ? row->high_value : row->value;
+    double from_s = low ? row->low_s : step_s, to_s = high ? row->high_s : step_s;
+    if (row->knob == GL_KNOB_OVERLAP || !(to > from))
+        return (double)NAN;
+    double slope = log(to_s / from_s) / log(to / from);
+    return fabs(slope) < EQUAL ? 0 : slope;
+}
+
+static bool changes_the_work(gl_knob knob)
+{
+    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH;
+}
+
+size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_options *options,
+                            gl_sensitivity *rows)
+{
+    size_t count = 0;
+    for (int k = 0; k < GL_KNOB_COUNT; k++) {
+        gl_knob knob = (gl_knob)k;
+        double value = gl_knob_value(knob, setup);
+        if (isnan(value) || changes_the_work(knob))
+            continue;
+        gl_sensitivity row = {.knob = knob, .value = value, .low_value = half_of(knob, value)};
+        row.high_value = 2 * value;
+        row.low_s =
+            row.low_value < value ? step_with(knob, row.low_value, setup, options) : (double)NAN;
+        row.high_s = step_with(knob, row.high_value, setup, options);
+        if (isnan(row.low_s))
+            row.low_value = (double)NAN;
+        if (isnan(row.high_s))
+            row.high_value = (double)NAN;
+        row.elasticity = elasticity(&row, step_s);
+        rows[count++] = row;
+    }
+    return count;
+}
+
+/* ---- break-even --------------------------------------------------------------------------- */
+
+typedef struct search {
+    gl_knob knob;
+    const gl_setup *setup, *reference;
+    const gl_plan_options *options;
+    double value, limit_s; /* as it is; the step that is still good enough */
+    double tolerance_frac;
+} search;
+
+static double sequences(const gl_workload *w)
+{
+    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp;
+}
+
+/* The longest step that is good enough: the reference's time for a sequence times the setup's
+ * sequences. Of another batch the reference is given that batch, too, as far as it can have it. */
+static double limit_for(const search *s, double batch)
+{
+    double reference_s, each = sequences(s->reference->workload);
+    if (s->knob == GL_KNOB_BATCH) {
+        reference_s = step_with(GL_KNOB_BATCH, batch, s->reference, s->options);
+        each = batch;
+    } else {
+        reference_s = gl_step_of(s->reference, s->options);
+        batch = sequences(s->setup->workload);
+    }
+    return (1 + s->tolerance_frac + EQUAL) * reference_s / each * batch;
+}
+
+static bool good(const search *s, double value, double *step_s)
+{
+    *step_s = step_with(s->knob, value, s->setup, s->options);
+    return *step_s <= (s->knob == GL_KNOB_BATCH ? limit_for(s, value) : s->limit_s);
+}
+
+static bool is_cheaper(const search *s, double a, double b)
+{
+    return gl_knob_describe(s->knob)->cheap == GL_CHEAP_LESS ? a < b : a > b;
+}
+
+static void judge(const search *s, gl_break_even *out)
+{
+    bool same = fabs(out->limit / s->value - 1) < 2 * PRECISION;
+    out->kind = same                                  ? GL_BREAK_EVEN_JUST
+                : is_cheaper(s, out->limit, s->value) ? GL_BREAK_EVEN_SPARE
+                                                      : GL_BREAK_EVEN_NEEDED;
+}
+
+/* Continuous: `cheap` is known to be too little, `dear` to be enough. */
+static void bisect(const search *s, double cheap, double dear, gl_break_even *out)
+{
+    double step_s;
+    while (fabs(log(dear / cheap)) > PRECISION) {
+        double middle = sqrt(dear * cheap);
+        if (good(s, middle, &step_s)) {
+            dear = middle;
+            out->step_s = step_s;
+        } else {
+            cheap = middle;
+        }
+    }
+    out->limit = dear;
+    judge(s, out);
+}
+
+static void range_of(const search *s, double *cheapest, double *dearest)
+{
+    *cheapest = s->value / RANGE;
+    *dearest = s->value * RANGE;
+    if (s->knob == GL_KNOB_OVERSUBSCRIPTION) {
+        *cheapest = s->value * RANGE;
+        *dearest = 1;
+    } else if (s->knob == GL_KNOB_COMPRESSION) {
+        *cheapest = 1;
+        *dearest = COMPRESSION_MAX;
+    }
+}
+
+static void find_continuous(const search *s, gl_break_even *out)
+{
+    double cheapest, dearest, step_s;
+    range_of(s, &cheapest, &dearest);
+    if (good(s, cheapest, &step_s)) {
+        *out = (gl_break_even){s->knob, GL_BREAK_EVEN_ANY, s->value, cheapest, step_s};
+        return;
+    }
+    /* What there is halves the range, and is where the answer says spare or needed. */
+    bool enough = good(s, s->value, &out->step_s);
+    if (enough)
+        bisect(s, cheapest, s->value, out);
+    else if (dearest != s->value && good(s, dearest, &out->step_s))
+        bisect(s, s->value, dearest, out);
+    else
+        *out = (gl_break_even){s->knob, GL_BREAK_EVEN_NEVER, s->value, (double)NAN, (double)NAN};
+}
+
+/* Whole values, the cheapest first; 0 after the last. */
+static double next_value(const search *s, double value)
+{
+    const gl_cluster *c = s->setup->cluster;
+    double all = (double)c->nodes * c->gpus_per_node;
+    switch (s->knob) {
+    case GL_KNOB_NICS:
+        if (value < s->value && value * 2 > s->value)
+            return value == 0 ? 1 : s->value;
+        return value == 0 ? 1 : value < NICS_MAX ? value * 2 : 0;
+    case GL_KNOB_DOMAIN:
+        do {
+            value++;
+        } while (value <= all && fmod(all, value) != 0);
+        return value <= all ? value : 0;
+    default:
+        if (value == 0)
+            return s->value;
+        return value < s->value * pow(2, BATCH_DOUBLINGS) ? value * 2 : 0;
+    }
+}
+
+static void find_whole(const search *s, gl_break_even *out)
+{
+    bool first = true;
+    double step_s;
+    for (double value = next_value(s, 0); value > 0; value = next_value(s, value)) {
+        if (good(s, value, &step_s)) {
+            *out = (gl_break_even){s->knob, GL_BREAK_EVEN_ANY, s->value, value, step_s};
+            if (!first || value >= s->value)
+                judge(s, out);
+            return;
+        }
+        first = first && isnan(step_s);
+    }
+    *out = (gl_break_even){s->knob, GL_BREAK_EVEN_NEVER, s->value, (double)NAN, (double)NAN};
+}
+
+bool gl_break_even_find(gl_knob knob, const gl_setup *setup, const gl_setup *reference,
+                        double tolerance_frac, const gl_plan_options *options, gl_break_even *out)
+{
+    const gl_knob_kind *kind = gl_knob_describe(knob);
+    search s = {.knob = knob,
+                .setup = setup,
+                .reference = reference,
+                .options = options,
+                .value = gl_knob_value(knob, setup),
+                .tolerance_frac = tolerance_frac};
+    if (isnan(s.value) || kind->cheap == GL_CHEAP_NONE)
+        return false;
+    if (knob != GL_KNOB_BATCH)
+        s.limit_s = limit_for(&s, 0);
+    *out = (gl_break_even){.knob = knob, .value = s.value};
+    if (kind->whole)
+        find_whole(&s, out);
+    else
+        find_continuous(&s, out);
+    return true;
+}
+
+const char *gl_break_even_name(gl_break_even_kind kind)
+{
+    static const char *const names[] = {
+        [GL_BREAK_EVEN_ANY] = "any",     [GL_BREAK_EVEN_SPARE] = "spare",
+        [GL_BREAK_EVEN_JUST] = "just",   [GL_BREAK_EVEN_NEEDED] = "needed",
+        [GL_BREAK_EVEN_NEVER] = "never",
+    };
+    return names[kind];
+}

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/report/option_tables.h"
+
+#include "planner/report/headline.h"
+#include "planner/report/plan_tables.h"
+
+#include <math.h>
+
+#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
+#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
+#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
+
+/* Options are called 1, 2, 3 in tables and texts. */
+static int64_t number_of(size_t index)
+{
+    return (int64_t)index + 1;
+}
+
+static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
+}
+
+static const char *percent(double fraction, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%.*f %%", fabs(fraction) < 0.0995 ? 1 : 0, 100 * fraction);
+}
+
+/* ── options ─────────────────────────────────────────────────────────────────────────────────── */
+
+static double exposed_s(const gl_plan *plan, gl_traffic_dimension dimension)
+{
+    double sum_s = 0;
+    for (size_t i = 0; i < plan->traffic.row_count; i++)
+        if (plan->rows[i].traffic->dimension == dimension)
+            sum_s += plan->rows[i].exposed_s;
+    return sum_s;
+}
+
+static const char *link_name(const gl_tier *tier)
+{
+    return tier->link != NULL ? tier->link->name : tier->calibration;
+}
+
+static gl_cell verdict_cell(const gl_bandwidth_need *need)
+{
+    return gl_text(need->verdict == GL_VERDICT_NOT_USED ? "unused"
+                                                        : gl_verdict_name(need->verdict));
+}
+
+static gl_cell fits_cell(const gl_plan *plan)
+{
+    const gl_memory *memory = &plan->memory;
+    return memory->fits_known || !memory->fits ? gl_boolean(memory->fits) : (gl_cell){0};
+}
+
+#define OPTIONS(X)                                                                                 \
+    X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(index)))                          \
+    X("cluster", "Cluster", GL_NUMBER, GL_FOR_ALL, gl_text(cluster->name))                         \
+    X("intra_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->intra)))    \
+    X("inter_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES,                                         \
+      gl_text(cluster->nodes > 1 ? link_name(&cluster->inter) : NULL))                             \
+    X("nics_per_node", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(cluster->nics_per_node))       \
+    X("gpus", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(gl_workload_ranks(workload)))           \
+    X("layout", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                  \
+      gl_text(gl_headline_layout(&workload->parallel, arena)))                                     \
+    X("possible", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(plan != NULL))                      \
+    X("fits", "Fits", GL_NUMBER, GL_FOR_ALL, IF_PLANNED(fits_cell(plan)))                          \
+    X("step_time_s", "Step", GL_SECONDS, GL_FOR_ALL, STEP(time_s))                                 \
+    X("half_width_frac", "80 % ±", GL_FRACTION, GL_FOR_PEOPLE,                                     \
+      IF_PLANNED(                                                                                  \
+          gl_real((plan->step.time_p90_s - plan->step.time_p10_s) / 2 / plan->step.time_s)))       \
+    X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(time_p10_s))                      \
+    X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(time_p90_s))                      \
+    X("sequences_per_step", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
+      gl_real((double)gl_workload_microbatches(workload) * workload->batch.micro *                 \
+              workload->parallel.dp))                                                              \
+    X("slower_frac", "Slower by", GL_FRACTION, GL_FOR_ALL, gl_real(option->slower_frac))           \
+    X("fastest_probability_frac", "P(fastest)", GL_FRACTION, GL_FOR_ALL,                           \
+      gl_real(option->fastest_probability))                                                        \
+    X("tokens_per_s", NULL, GL_NUMBER, GL_FOR_MACHINES, STEP(tokens_per_s))                        \
+    X("tokens_per_s_per_gpu", "Tokens/s GPU", GL_NUMBER, GL_FOR_ALL, STEP(tokens_per_s_per_gpu))   \
+    X("mfu", NULL, GL_FRACTION, GL_FOR_MACHINES, STEP(mfu_frac))                                   \
+    X("communication_cost_frac", NULL, GL_FRACTION, GL_FOR_MACHINES,                               \
+      STEP(communication_cost_frac))                                                               \
+    X("communication_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(communication_s))                 \
+    X("exposed_communication_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(exposed_communication_s)) \
+    X("exposed_dp_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_DP))                   \
+    X("exposed_tp_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_TP))                   \
+    X("exposed_pp_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_PP))                   \
+    X("exposed_cp_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_CP))                   \
+    X("exposed_ep_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_EP))                   \
+    X("exposed_embedding_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_EMBEDDING))     \
+    X("exposed_optimizer_s", NULL, GL_SECONDS, GL_FOR_MACHINES, EXPOSED(GL_TRAFFIC_OPTIMIZER))     \
+    X("overlap_tax_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(overlap_tax_s))                     \
+    X("bubble_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(bubble_s))                               \
+    X("intra_node_required_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                    \
+      NEED(INTRA, required_bytes_per_s))                                                           \
+    X("intra_node_available_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                   \
+      NEED(INTRA, available_bytes_per_s))                                                          \
+    X("intra_node_verdict", "In node", GL_NUMBER, GL_FOR_ALL,                                      \
+      IF_PLANNED(verdict_cell(&plan->needs[GL_TIER_INTRA_NODE])))                                  \
+    X("inter_node_required_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                    \
+      NEED(INTER, required_bytes_per_s))                                                           \
+    X("inter_node_available_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                   \
+      NEED(INTER, available_bytes_per_s))                                                          \
+    X("inter_node_verdict", "Between", GL_NUMBER, GL_FOR_ALL,                                      \
+      IF_PLANNED(verdict_cell(&plan->needs[GL_TIER_INTER_NODE])))                                  \
+    X("memory_per_gpu_bytes", NULL, GL_BYTES, GL_FOR_MACHINES,                                     \
+      IF_PLANNED(gl_real(plan->memory.total_bytes)))                                               \
+    X("memory_capacity_bytes", NULL, GL_BYTES, GL_FOR_MACHINES,                                    \
+      IF_PLANNED(gl_real(plan->memory.capacity_bytes)))                                            \
+    X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                \
+      IF_PLANNED(gl_text(gl_evidence_name(plan->step.evidence))))                                  \
+    X("note", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->why_not))                            \
+    X("remedy", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->remedy))
+
+#define IF_PLANNED(cell)   (plan != NULL ? (cell) : (gl_cell){0})
+#define STEP(member)       IF_PLANNED(gl_real(plan->step.member))
+#define EXPOSED(dimension) IF_PLANNED(gl_real(exposed_s(plan, dimension)))
+#define NEED(tier, member) IF_PLANNED(gl_real(plan->needs[GL_TIER_##tier##_NODE].member))
+
+gl_table *gl_options_table(const gl_comparison *comparison, const gl_option_note *notes,
+                           size_t index, gl_arena *arena)
+{
+    static const gl_column columns[] = {OPTIONS(AS_COLUMN)};
+    const gl_compared *option = &comparison->options[index];
+    const gl_option_note *note = &notes[index];
+    const gl_workload *workload = option->setup.workload;
+    const gl_cluster *cluster = option->setup.cluster;
+    const gl_plan *plan = option->plan;
+    gl_table *table = gl_table_create(arena, "options", "Options", columns, COUNT(columns));
+    gl_cell *cell = gl_table_add_row(table);
+    OPTIONS(AS_CELL)
+    return table;
+}
+
+/* ── sensitivity ─────────────────────────────────────────────────────────────────────────────── */
+
+static const char *what_hides(double value)
+{
+    return value < 1 ? "nothing hides" : value > 1 ? "all may hide" : "as described";
+}
+
+/* A knob's value for people. */
+static const char *value_text(gl_knob knob, double value, gl_arena *arena)
+{
+    const gl_knob_kind *kind = gl_knob_describe(knob);
+    if (isnan(value))
+        return NULL;
+    if (knob == GL_KNOB_OVERLAP)
+        return what_hides(value);
+    if (kind->whole)
+        return gl_arena_printf(arena, "%.0f", value);
+    if (kind->dimension == GL_NUMBER)
+        return gl_arena_printf(arena, "%.3g", value);
+    return quantity(value, kind->dimension, arena);
+}
+
+/* "+3.2 %" */
+static const char *change_text(double step_s, double base_s, gl_arena *arena)
+{
+    if (isnan(step_s) || !(base_s > 0))
+        return NULL;
+    double change = step_s / base_s - 1;
+    return fabs(change) < 0.0005 ? "0 %" : gl_arena_printf(arena, "%+.1f %%", 100 * change);
+}
+
+#define SENSITIVITY(X)                                                                             \
+    X("property", "Property", GL_NUMBER, GL_FOR_ALL, gl_text(kind->name))                          \
+    X("unit", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(kind->unit))                               \
+    X("value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->value))                              \
+    X("is", "Is", GL_NUMBER, GL_FOR_PEOPLE, gl_text(value_text(row->knob, row->value, arena)))     \
+    X("low_value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->low_value))                      \
+    X("low", "Lower", GL_NUMBER, GL_FOR_PEOPLE,                                                    \
+      gl_text(value_text(row->knob, row->low_value, arena)))                                       \
+    X("low_step_time_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(row->low_s))                   \
+    X("low_change", "Step", GL_NUMBER, GL_FOR_PEOPLE,                                              \
+      gl_text(change_text(row->low_s, step_s, arena)))                                             \
+    X("low_change_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(row->low_s / step_s - 1))     \
+    X("high_value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->high_value))                    \
+    X("high", "Higher", GL_NUMBER, GL_FOR_PEOPLE,                                                  \
+      gl_text(value_text(row->knob, row->high_value, arena)))                                      \
+    X("high_step_time_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(row->high_s))                 \
+    X("high_change", "Step", GL_NUMBER, GL_FOR_PEOPLE,                                             \
+      gl_text(change_text(row->high_s, step_s, arena)))                                            \
+    X("high_change_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(row->high_s / step_s - 1))   \
+    X("elasticity", "Elasticity", GL_NUMBER, GL_FOR_ALL, gl_real(row->elasticity))
+
+gl_table *gl_sensitivity_table(const gl_sensitivity *rows, size_t count, double step_s,
+                               gl_arena *arena)
+{
+    static const gl_column columns[] = {SENSITIVITY(AS_COLUMN)};
+    gl_table *table = gl_table_create(
+        arena, "sensitivity",
+        "Sensitivity: the step with half and twice of each property, all else equal", columns,
+        COUNT(columns));
+    for (size_t i = 0; i < count; i++) {
+        const gl_sensitivity *row = &rows[i];
+        const gl_knob_kind *kind = gl_knob_describe(row->knob);
+        gl_cell *cell = gl_table_add_row(table);
+        SENSITIVITY(AS_CELL)
+    }
+    return table;
+}
+
+/* ── break-even ──────────────────────────────────────────────────────────────────────────────── */
+
+/* "≥ 12.5 GB/s" */
+static const char *limit_text(const gl_break_even *row, gl_arena *arena)
+{
+    if (row->kind == GL_BREAK_EVEN_ANY)
+        return "any";
+    if (row->kind == GL_BREAK_EVEN_NEVER)
+        return "none is enough";
+    return gl_arena_printf(arena, "%s %s",
+                           gl_knob_describe(row->knob)->cheap == GL_CHEAP_MORE ? "up to" : "from",
+                           value_text(row->knob, row->limit, arena));
+}
+
+/* The cheapest value that was tried is not one that was found. */
+static double found_limit(const gl_break_even *row)
+{
+    return row->kind == GL_BREAK_EVEN_ANY ? (double)NAN : row->limit;
+}
+
+#define BREAK_EVEN(X)                                                                              \
+    X("property", "Property", GL_NUMBER, GL_FOR_ALL, gl_text(kind->name))                          \
+    X("unit", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(kind->unit))                               \
+    X("value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->value))                              \
+    X("is", "Is", GL_NUMBER, GL_FOR_PEOPLE, gl_text(value_text(row->knob, row->value, arena)))     \
+    X("limit", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(found_limit(row)))                        \
+    X("enough", "Enough", GL_NUMBER, GL_FOR_PEOPLE, gl_text(limit_text(row, arena)))               \
+    X("step_time_s", "Step then", GL_SECONDS, GL_FOR_ALL, gl_real(row->step_s))                    \
+    X("verdict", "Verdict", GL_NUMBER, GL_FOR_ALL, gl_text(gl_break_even_name(row->kind)))
+
+#define COMPARED_BREAK_EVEN(X)                                                                     \
+    X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(index)))                          \
+    X("cluster", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(option->setup.cluster->name))           \
+    BREAK_EVEN(X)
+
+gl_table *gl_spare_table(const gl_break_even *rows, size_t count, gl_arena *arena)
+{
+    static const gl_column columns[] = {BREAK_EVEN(AS_COLUMN)};
+    gl_table *table = gl_table_create(arena, "break_even",
+                                      "Break-even: how little of each keeps the step, all else "
+                                      "equal",
+                                      columns, COUNT(columns));
+    for (size_t i = 0; i < count; i++) {
+        const gl_break_even *row = &rows[i];
+        const gl_knob_kind *kind = gl_knob_describe(row->knob);
+        gl_cell *cell = gl_table_add_row(table);
+        BREAK_EVEN(AS_CELL)
+    }
+    return table;
+}
+
+gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
+{
+    static const gl_column columns[] = {COMPARED_BREAK_EVEN(AS_COLUMN)};
+    const char *title =
+        gl_arena_printf(arena, "Break-even: what keeps each within %s of the fastest",
+                        percent(comparison->tolerance_frac, arena));
+    gl_table *table = gl_table_create(arena, "break_even", title, columns, COUNT(columns));
+    for (size_t index = 0; index < comparison->option_count; index++) {
+        const gl_compared *option = &comparison->options[index];
+        for (size_t i = 0; i < option->break_even_count; i++) {
+            const gl_break_even *row = &option->break_evens[i];
+            const gl_knob_kind *kind = gl_knob_describe(row->knob);
+            gl_cell *cell = gl_table_add_row(table);
+            COMPARED_BREAK_EVEN(AS_CELL)
+        }
+    }
+    return table;
+}
+
+/* ── probability ─────────────────────────────────────────────────────────────────────────────── */
+
+#define PROBABILITY(X)                                                                             \
+    X("option_a", "A", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(pair->a)))                      \
+    X("cluster_a", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(a->name))                             \
+    X("option_b", "B", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(pair->b)))                      \
+    X("cluster_b", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(b->name))                             \
+    X("probability_a_faster_frac", "P(A beats B)", GL_FRACTION, GL_FOR_ALL,                        \
+      gl_real(pair->probability))                                                                  \
+    X("ratio", "Time of A over B", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio))                    \
+    X("ratio_p10", "P10", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio_p10))                         \
+    X("ratio_p90", "P90", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio_p90))
+
+gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
+{
+    static const gl_column columns[] = {PROBABILITY(AS_COLUMN)};
+    gl_table *table = gl_table_create(arena, "probability", "Which is faster, draw by draw",
+                                      columns, COUNT(columns));
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const gl_pair *pair = &comparison->pairs[i];
+        const gl_cluster *a = comparison->options[pair->a].setup.cluster;
+        const gl_cluster *b = comparison->options[pair->b].setup.cluster;
+        gl_cell *cell = gl_table_add_row(table);
+        PROBABILITY(AS_CELL)
+    }
+    return table;
+}
+
+/* ── in words ────────────────────────────────────────────────────────────────────────────────── */
+
+static const char *add(const char *text, const char *between, const char *more, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? between : "", more);
+}
+
+/* "inside a node needs 96 GB/s per GPU, pcie5-x16 gives 21 GB/s: TOO SLOW, 22 % of it" */
+static const char *tier_text(const gl_plan *plan, gl_tier_kind tier, gl_arena *arena)
+{
+    const gl_bandwidth_need *need = &plan->needs[tier];
+    const char *place = tier == GL_TIER_INTRA_NODE ? "in a node" : "between nodes";
+    if (need->verdict == GL_VERDICT_NOT_USED)
+        return "";
+    const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
+    const char *link = gl_headline_link(plan, tier);
+    if (isnan(need->required_bytes_per_s))
+        return gl_arena_printf(arena, "   %s: %s gives %s; %s\n", place, link, has,
+                               plan->compute.known ? "no bandwidth meets the target"
+                                                   : "what it needs is not known");
+    return gl_arena_printf(arena, "   %s: needs %s per GPU, %s gives %s: %s\n", place,
+                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
+                           gl_headline_verdict(need, arena));
+}
+
+static const char *waits_text(const gl_plan *plan, gl_arena *arena)
+{
+    const gl_step *step = &plan->step;
+    const char *parts = gl_headline_exposed(plan, arena);
+    if (!(step->exposed_communication_s > 1e-3 * step->time_s))
+        return "   waits for communication: hardly\n";
+    return gl_arena_printf(arena, "   waits for communication: %s of the step%s%s\n",
+                           percent(step->exposed_communication_s / step->time_s, arena),
+                           parts[0] != '\0' ? ": " : "", parts);
+}
+
+static const char *place_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
+{
+    const gl_compared *option = &comparison->options[index];
+    if (index == comparison->fastest)
+        return "fastest";
+    if (isnan(option->slower_frac))
+        return "not known";
+    if (fabs(option->slower_frac) < 5e-4)
+        return "as fast";
+    if (option->slower_frac < 0)
+        return gl_arena_printf(arena, "would be %s faster", percent(-option->slower_frac, arena));
+    return gl_arena_printf(arena, "%s slower", percent(option->slower_frac, arena));
+}
+
+/* What an option does, what it waits for, what its links need. */
+static const char *option_text(const gl_comparison *comparison, const gl_option_note *note,
+                               size_t index, gl_arena *arena)
+{
+    const gl_compared *option = &comparison->options[index];
+    const gl_plan *plan = option->plan;
+    const char *text = gl_arena_printf(arena, "%lld  %s: ", (long long)number_of(index),
+                                       option->setup.cluster->name);
+    const char *remedy =
+        note->remedy != NULL ? gl_arena_printf(arena, "   %s\n", note->remedy) : "";
+    if (plan == NULL)
+        return gl_arena_printf(arena, "%sIMPOSSIBLE\n   %s\n%s", text, note->why_not, remedy);
+    if (note->why_not != NULL)
+        text = gl_arena_printf(arena, "%sDOES NOT FIT\n   %s\n%s   ", text, note->why_not, remedy);
+    if (isnan(plan->step.time_s))
+        return gl_arena_printf(arena, "%sstep time is not known\n", text);
+    return gl_arena_printf(
+        arena, "%s%s, %s (%s to %s), %.0f tokens/s a GPU; %s\n%s%s%s", text,
+        place_text(comparison, index, arena), quantity(plan->step.time_s, GL_SECONDS, arena),
+        quantity(plan->step.time_p10_s, GL_SECONDS, arena),
+        quantity(plan->step.time_p90_s, GL_SECONDS, arena), plan->step.tokens_per_s_per_gpu,
+        gl_headline_layout(&option->setup.workload->parallel, arena), waits_text(plan, arena),
+        tier_text(plan, GL_TIER_INTRA_NODE, arena), tier_text(plan, GL_TIER_INTER_NODE, arena));
+}
+
+/* "23.4 GB/s of bandwidth inside a node (has 5.3 GB/s)" */
+static const char *need_text(const gl_break_even *row, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%s %s (now %s)", gl_knob_describe(row->knob)->words,
+                           value_text(row->knob, row->limit, arena),
+                           value_text(row->knob, row->value, arena));
+}
+
+/* What alone would bring a slower option close. */
+static const char *catching_up(const gl_compared *option, gl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < option->break_even_count; i++)
+        if (option->break_evens[i].kind == GL_BREAK_EVEN_NEEDED)
+            text = add(text, "; or ", need_text(&option->break_evens[i], arena), arena);
+    return text;
+}
+
+/* What the fastest could do without. */
+static const char *thinning(const gl_compared *option, gl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < option->break_even_count; i++) {
+        const gl_break_even *row = &option->break_evens[i];
+        const char *words = gl_knob_describe(row->knob)->words;
+        if (row->kind == GL_BREAK_EVEN_ANY)
+            text = add(text, "; or ", gl_arena_printf(arena, "any %s", words), arena);
+        if (row->kind == GL_BREAK_EVEN_SPARE)
+            text = add(text, "; or ", need_text(row, arena), arena);
+    }
+    return text;
+}
+
+static double beats_fastest(const gl_comparison *comparison, size_t index)
+{
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const gl_pair *pair = &comparison->pairs[i];
+        if (pair->a == index && pair->b == comparison->fastest)
+            return pair->probability;
+        if (pair->b == index && pair->a == comparison->fastest)
+            return 1 - pair->probability;
+    }
+    return (double)NAN;
+}
+
+/* What is left of a step when nothing waits for a link. */
+static double without_communication_s(const gl_plan *plan)
+{
+    const gl_step *step = &plan->step;
+    return step->time_s - step->exposed_communication_s - step->overlap_tax_s;
+}
+
+/* What the fastest takes for the work of an option's step. */
+static double fastest_s(const gl_comparison *comparison, const gl_compared *option)
+{
+    return option->plan->step.time_s / option->sequence_s *
+           comparison->options[comparison->fastest].sequence_s;
+}
+
+static const char *slower_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
+{
+    const gl_compared *option = &comparison->options[index];
+    const char *within = percent(comparison->tolerance_frac, arena);
+    long long number = (long long)number_of(index),
+              fastest = (long long)number_of(comparison->fastest);
+    if (option->slower_frac <= comparison->tolerance_frac)
+        return gl_arena_printf(arena,
+                               "%lld is within %s of %lld: for this work what %lld has more is not "
+                               "needed (P(%lld beats it) = %s)\n",
+                               number, within, fastest, fastest, number,
+                               percent(beats_fastest(comparison, index), arena));
+    const char *needs = catching_up(option, arena);
+    double alone_s = without_communication_s(option->plan);
+    if (needs[0] == '\0' &&
+        alone_s > (1 + comparison->tolerance_frac) * fastest_s(comparison, option))
+        return gl_arena_printf(arena,
+                               "%lld comes within %s of %lld by no link: its GPUs take %s without "
+                               "any communication\n",
+                               number, within, fastest, quantity(alone_s, GL_SECONDS, arena));
+    if (needs[0] == '\0')
+        return gl_arena_printf(arena,
+                               "%lld comes within %s of %lld by no single change of a link\n",
+                               number, within, fastest);
+    return gl_arena_printf(arena, "%lld comes within %s of %lld with %s\n", number, within, fastest,
+                           needs);
+}
+
+static const char *verdict_lines(const gl_comparison *comparison, gl_arena *arena)
+{
+    const char *text = "";
+    if (comparison->fastest == comparison->option_count)
+        return "No option runs this work as it is described\n";
+    for (size_t i = 0; i < comparison->option_count; i++)
+        if (i != comparison->fastest && gl_compared_runs(&comparison->options[i]) &&
+            !isnan(comparison->options[i].slower_frac))
+            text = add(text, "", slower_text(comparison, i, arena), arena);
+    const char *less = thinning(&comparison->options[comparison->fastest], arena);
+    if (less[0] != '\0')
+        text = gl_arena_printf(arena, "%s%lld loses at most %s with %s\n", text,
+                               (long long)number_of(comparison->fastest),
+                               percent(comparison->tolerance_frac, arena), less);
+    return text;
+}
+
+const char *gl_options_headline(const gl_comparison *comparison, const gl_option_note *notes,
+                                const char *model, bool best_layouts, gl_arena *arena)
+{
+    const char *text =
+        gl_arena_printf(arena, "%s: %zu options, each with %s\n\n", model, comparison->option_count,
+                        best_layouts ? "its best layout" : "the layout given");
+    for (size_t i = 0; i < comparison->option_count; i++)
+        text = gl_arena_printf(arena, "%s%s", text, option_text(comparison, &notes[i], i, arena));
+    return gl_arena_printf(arena, "%s\n%s", text, verdict_lines(comparison, arena));
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# compare: what it answers, when the answer is no, and what it refuses.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+model=$models/llama-1.1b-ddp.yaml
+pair=(--cluster h200-nvlink --cluster h200-host-memory)
+
+# In words and in tables.
+expect 0 '^1  h200-nvlink: fastest' gpulink-plan compare "$model" "${pair[@]}"
+expect 0 '2 is within 5.0 % of 1: for this work what 1 has more is not needed' \
+    gpulink-plan compare "$model" "${pair[@]}"
+expect 0 '2 comes within 1.0 % of 1 with bandwidth inside a node' \
+    gpulink-plan compare "$model" "${pair[@]}" --within 1%
+expect 0 'compression of gradients .*; or sequences of a step' \
+    gpulink-plan compare "$model" "${pair[@]}" --cluster h200-socket
+expect 0 '^1  2 +100 %' gpulink-plan compare "$model" "${pair[@]}" --table probability
+expect 0 '^intra_node.bandwidth .* -0\.0' gpulink-plan "$model" --cluster h200-host-memory --table sensitivity
+expect 0 '^intra_node.bandwidth .*spare' gpulink-plan "$model" --cluster h200-nvlink --table break_even
+
+# CSV has a row for each option; JSON what the contract says.
+gpulink-plan compare "$model" "${pair[@]}" --format csv >out 2>err
+checks=$((checks + 1))
+[ "$(wc -l <out)" -eq 3 ] && head -n 1 out | grep -q '^scenario,option,cluster,' || fail 'CSV is not a row for each option'
+expect 0 '"probability_a_faster_frac": 1' gpulink-plan compare "$model" "${pair[@]}" --format json
+expect 0 '"break_even": \[' gpulink-plan compare "$model" "${pair[@]}" --format json
+expect 0 ',1,h200-nvlink,intra_node.bandwidth,B/s,' gpulink-plan compare "$model" "${pair[@]}" -f csv -t break_even
+expect 0 'on h200-nvlink,intra_node.bandwidth,B/s,' gpulink-plan compare "$model" "${pair[@]}" -f csv -t sensitivity
+expect 0 '' gpulink-plan compare "$model" "${pair[@]}" -f csv -t traffic
+
+# The same seed gives the same answer.
+gpulink-plan compare "$model" "${pair[@]}" --seed 7 -f json >a.json
+gpulink-plan compare "$model" "${pair[@]}" --seed 7 -f json >b.json
+checks=$((checks + 1))
+cmp -s a.json b.json || fail 'the same seed gives another answer'
+
+# The answer is no: and what would change it.
+expect 1 '' gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster l40s-16-roce
+grep -q 'DOES NOT FIT' out && grep -q 'fits with parallel.zero=3' out || fail 'not said what would make it fit'
+expect 1 'possible with cluster.nodes=16, or with parallel.dp=2' gpulink-plan compare "$models/llama3-70b.yaml" \
+    --cluster hgx-h100-16-ndr --cluster l40s-16-roce --set cluster.nodes=8 -f csv
+checks=$((checks + 1))
+grep -q 'IMPOSSIBLE' <(gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
+    --cluster l40s-16-roce --set cluster.nodes=8 || true) || fail 'IMPOSSIBLE is not said'
+# What it advises is so.
+expect 0 'Memory .*: fits' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce --set parallel.zero=3
+
+# Any field of the cluster can be swept.
+expect 0 '^ *1 .*' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
+    --sweep cluster.inter_node.nics_per_node=1,2,4,8
+expect 0 '100 GB/s' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
+    --sweep 'cluster.inter_node.bandwidth=50 GB/s,100 GB/s' --sweep cluster.inter_node.oversubscription=1,4
+expect 0 'pcie5-x16' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
+    --sweep cluster.intra_node.link=nvlink4,pcie5-x16
+
+expect 2 'two options or more' gpulink-plan compare "$model" --cluster h200-nvlink
+expect 2 'cluster is missing' gpulink-plan compare "$model"
+expect 2 'table .nonsense' gpulink-plan compare "$model" "${pair[@]}" --table nonsense
+expect 3 'no such cluster' gpulink-plan compare "$model" --cluster h200-nvlink --cluster nowhere
+expect 3 'calibration database' gpulink-plan compare "$model" "${pair[@]}" --set cluster.nodes=2
+expect 4 'No space left' gpulink-plan compare "$model" "${pair[@]}" --output /dev/full
