@@ -100,7 +100,8 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
         {row->size_bytes, gl_memo_pair(g->ranks, g->nodes),
          gl_memo_pair(g->ranks_per_node,
                       g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective),
-         gl_memo_pair(p->over_sites != NULL ? row->group : 0, p->layout->domains[row->group])}};
+         gl_memo_pair(p->over_sites != NULL ? (int)row->group : 0,
+                      p->layout->domains[row->group])}};
     bool found;
     gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     const gl_network_query query = {.collective = row->collective,
