@@ -6,6 +6,7 @@
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
+#include "planner/input/price_file.h"
 
 typedef struct check_options {
     bool quiet;
@@ -72,11 +73,19 @@ static bool check_overlap(const char *path, gl_arena *arena, gl_texts *warnings,
     return check_fields(gl_overlap_fields, path, arena, &taxes, diagnostics);
 }
 
+static bool check_prices(const char *path, gl_arena *arena, gl_texts *warnings,
+                         gl_diagnostics *diagnostics)
+{
+    (void)warnings;
+    return gl_prices_load(path, arena, diagnostics) != NULL;
+}
+
 static const struct {
     const char *key;
     loader *load;
-} kinds[] = {{"model", check_model}, {"model_type", check_model}, {"cluster", check_cluster},
-             {"gpu", check_gpu},     {"link", check_link},        {"overlap", check_overlap}};
+} kinds[] = {{"model", check_model},  {"model_type", check_model}, {"cluster", check_cluster},
+             {"gpu", check_gpu},      {"link", check_link},        {"overlap", check_overlap},
+             {"prices", check_prices}};
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 /* The loader of a YAML file by its top-level keys; NULL when none fits (diagnosed). */
@@ -95,7 +104,7 @@ static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *di
             return kinds[i].load;
     gl_diagnose(diagnostics, &tree.root->mark, NULL,
                 "is no description that this program knows: it needs one of the keys model, "
-                "cluster, gpu, link or overlap at the top");
+                "cluster, gpu, link, overlap or prices at the top");
     return NULL;
 }
 
@@ -156,7 +165,8 @@ static int run(int argc, char **argv)
 const gl_command gl_cmd_check = {
     .name = "check",
     .synopsis = "FILE ...",
-    .summary = "read and validate descriptions (model, cluster, GPU, link) without planning",
+    .summary =
+        "read and validate descriptions (model, cluster, GPU, link, prices) without planning",
     .examples = "gpulink-plan check models/llama-1.1b-ddp.yaml\n",
     .options = options_table,
     .minimum_arguments = 1,

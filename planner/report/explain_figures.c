@@ -43,6 +43,7 @@ static const char *unit_of(gl_dimension dimension)
         [GL_FLOP_PER_S] = "FLOP/s",
         [GL_WATTS] = "W",
         [GL_USD_PER_KWH] = "USD/kWh",
+        [GL_METRES] = "m",
     };
     return units[dimension];
 }
