@@ -455,6 +455,24 @@ static int compare_sources(const void *a, const void *b)
     return (p < q) - (p > q);
 }
 
+/* The step is one, too: a token costs in proportion to its time. */
+static void add_step(builder *b, double middle)
+{
+    gl_cost *out = b->out;
+    gl_interval step = interval_of(b->in->step_draws_s, b->in->draw_count, b->arena);
+    out->sources = gl_arena_grow(b->arena, out->sources, &b->source_capacity, out->source_count + 1,
+                                 sizeof *out->sources);
+    out->sources[out->source_count++] =
+        (gl_cost_source){.name = "step time in s",
+                         .low = step.p10,
+                         .typical = b->in->step_s,
+                         .high = step.p90,
+                         .origin = "the plan, see table uncertainty",
+                         .date = "",
+                         .p10_change = middle * (step.p10 / b->in->step_s - 1),
+                         .p90_change = middle * (step.p90 / b->in->step_s - 1)};
+}
+
 /* Each source alone at its P10 and P90. */
 static void weigh_sources(builder *b)
 {
@@ -471,6 +489,8 @@ static void weigh_sources(builder *b)
         out->sources[i].p10_change = change[0];
         out->sources[i].p90_change = change[1];
     }
+    if (tokens && b->in->draw_count > 0)
+        add_step(b, middle);
     qsort(out->sources, out->source_count, sizeof *out->sources, compare_sources);
 }
 

@@ -367,6 +367,26 @@ static bool load_tree(const loader *l, size_t before)
     return problems(l->diagnostics) == before;
 }
 
+/* "prices: standard" as {base: standard}, so that a setting can go into it. */
+static void open_prices(const loader *l, const gl_setting *settings, size_t setting_count)
+{
+    bool within = false;
+    gl_yaml_node *node = l->tree.root->kind == GL_YAML_MAPPING ? l->tree.root->first : NULL;
+    while (node != NULL && strcmp(node->key, "prices") != 0)
+        node = node->next;
+    for (size_t i = 0; i < setting_count; i++)
+        within = within || gl_starts_with(settings[i].key, "prices.");
+    if (!within || node == NULL || node->kind != GL_YAML_SCALAR)
+        return;
+    gl_yaml_node *base = GL_ARENA_NEW(l->arena, gl_yaml_node, 1);
+    *base = *node;
+    base->key = "base";
+    base->next = NULL;
+    node->kind = GL_YAML_MAPPING;
+    node->first = base;
+    node->text = NULL;
+}
+
 static bool load_description(loader *l, const char *file, const gl_setting *settings,
                              size_t setting_count)
 {
@@ -383,6 +403,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
         return gl_diagnose(l->diagnostics, &(gl_mark){.file = file}, NULL,
                            "is a model description, and a cluster is expected here: are the two "
                            "swapped?");
+    open_prices(l, settings, setting_count);
     for (size_t i = 0; i < setting_count; i++)
         if (gl_setting_is_cluster(&settings[i]) &&
             !gl_yaml_set(&l->tree, l->arena, settings[i].option, settings[i].key, settings[i].value,

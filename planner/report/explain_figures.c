@@ -708,4 +708,5 @@ void gl_explain(const gl_plan *plan, gl_arena *arena, gl_explanation *out)
     gl_explain__bandwidth(&e);
     gl_explain__memory(&e);
     gl_explain__compute(&e);
+    gl_explain__cost(&e);
 }
