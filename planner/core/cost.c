@@ -268,6 +268,7 @@ static void read_colocation(builder *b)
 /* Energy or colocation, never both. */
 static void read_power(builder *b)
 {
+    b->out->pue = b->terms[GL_TERM_PUE].typical;
     b->electricity = b->colocation = constant(0);
     b->out->electricity_per_kwh = b->out->colocation_per_kw_month = (double)NAN;
     if (b->cluster->terms.acquisition == GL_RENT)
@@ -278,7 +279,8 @@ static void read_power(builder *b)
         read_electricity(b);
     const gl_price *pue = regional(b, "pue");
     if (pue != NULL && isnan(b->cluster->terms.stated[GL_TERM_PUE]))
-        b->terms[GL_TERM_PUE] = of_price(b, pue, 1, gl_arena_printf(b->arena, "%s", pue->part));
+        b->terms[GL_TERM_PUE] = of_price(b, pue, 1, pue->part);
+    b->out->pue = b->terms[GL_TERM_PUE].typical;
 }
 
 /* One line joins two sites; of more, each has one. */

@@ -76,6 +76,7 @@ typedef struct gl_cost {
     size_t source_count;
     double electricity_per_kwh; /* in the list's currency; NaN: power is in the colocation */
     const char *electricity_source;
+    double pue;
     double colocation_per_kw_month; /* NaN: not used */
     double staff_cost_per_year;     /* of a person */
     double line_fee_per_month;      /* of all leased lines */

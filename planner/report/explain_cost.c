@@ -101,7 +101,7 @@ static const char *amortised_numbers(const gl_explainer *e)
 static const char *energy_numbers(const gl_explainer *e)
 {
     return gl_arena_printf(e->arena, "%.4g kW · %.4g · %.4g · 8760 h · %.4g (%s)",
-                           figures(e)->power_w / 1000, term(e, GL_TERM_DRAW), term(e, GL_TERM_PUE),
+                           figures(e)->power_w / 1000, term(e, GL_TERM_DRAW), e->plan->cost.pue,
                            e->plan->cost.electricity_per_kwh, e->plan->cost.electricity_source);
 }
 
