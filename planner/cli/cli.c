@@ -4,6 +4,7 @@
 #include "gpulink_plan_build_info.h"
 #include "gpulink_version.h"
 #include "planner/cli/commands.h"
+#include "planner/report/xlsx.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -16,8 +17,8 @@ static void print_version(gl_output *out)
     gl_output_printf(out, "gpulink-plan %s%s%s%s\n", GPULINK_VERSION,
                      GPULINK_BUILD_COMMIT[0] != '\0' ? " (" : "", GPULINK_BUILD_COMMIT,
                      GPULINK_BUILD_COMMIT[0] != '\0' ? ")" : "");
-    gl_output_printf(out, "built as %s by %s with %s\n", GPULINK_BUILD_TYPE, GPULINK_BUILD_COMPILER,
-                     GPULINK_BUILD_LIBRARIES);
+    gl_output_printf(out, "built as %s by %s with %s, %s\n", GPULINK_BUILD_TYPE,
+                     GPULINK_BUILD_COMPILER, GPULINK_BUILD_LIBRARIES, gl_xlsx_version());
     gl_output_puts(out, "GPL-3.0-or-later; comes without any warranty\n");
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/headline.h"
+
 #include "common/units.h"
+#include "planner/report/cost_tables.h"
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
@@ -341,8 +343,8 @@ const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena)
     const char *tiers = "";
     for (size_t i = 0; i < GL_TIER_COUNT; i++)
         tiers = gl_arena_printf(arena, "%s%s", tiers, tier_line(plan, &plan->needs[i], arena));
-    return gl_arena_printf(arena, "%s%s%s%s%s%s%s", subject_line(plan, arena),
+    return gl_arena_printf(arena, "%s%s%s%s%s%s%s%s", subject_line(plan, arena),
                            step_line(plan, arena), waits_line(plan, arena), tiers,
                            together_line(plan), memory_line(plan, arena),
-                           narrowing_line(plan, arena));
+                           gl_cost_headline(plan, arena), narrowing_line(plan, arena));
 }
