@@ -61,7 +61,27 @@ static block *add_block(gl_arena *arena, size_t size)
     return b;
 }
 
-void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size)
+/* One block as large as all that were needed: the next round finds it and asks for no more. */
+void gl_arena_reset(gl_arena *arena)
+{
+    size_t size = 0;
+    for (const block *b = arena->first; b != NULL; b = b->next)
+        size += b->size;
+    if (arena->first == NULL)
+        return;
+    if (arena->first->next != NULL) {
+        for (block *b = arena->first; b != NULL;) {
+            block *next = b->next;
+            free(b);
+            b = next;
+        }
+        arena->first = NULL;
+        add_block(arena, size);
+    }
+    arena->first->used = 0;
+}
+
+void *gl_arena_alloc_raw(gl_arena *arena, size_t count, size_t size)
 {
     const size_t align = alignof(max_align_t);
     if (size != 0 && count > (SIZE_MAX / 2) / size)
@@ -72,7 +92,12 @@ void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size)
         b = add_block(arena, bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES);
     void *memory = b->bytes + b->used;
     b->used += bytes;
-    return memset(memory, 0, bytes);
+    return memory;
+}
+
+void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size)
+{
+    return memset(gl_arena_alloc_raw(arena, count, size), 0, count * size);
 }
 
 void *gl_arena_grow(gl_arena *arena, void *array, size_t *capacity, size_t needed, size_t size)

@@ -20,9 +20,15 @@ gl_arena *gl_arena_create(void);
 /* Releases the arena and everything in it. NULL is allowed. */
 void gl_arena_destroy(gl_arena *arena);
 
+/* Empties the arena and keeps some of its memory for what comes next. */
+void gl_arena_reset(gl_arena *arena);
+
 /* Zeroed memory for `count` objects of `size` bytes, aligned for any type. count × size must not
  * overflow (aborts). A zero count gives a valid pointer to nothing. */
 void *gl_arena_alloc(gl_arena *arena, size_t count, size_t size);
+
+/* The same without zeroes: for what is written at once. */
+void *gl_arena_alloc_raw(gl_arena *arena, size_t count, size_t size);
 
 /* `count` zeroed objects of a type. */
 #define GL_ARENA_NEW(arena, type, count) ((type *)gl_arena_alloc((arena), (count), sizeof(type)))

@@ -41,9 +41,8 @@ typedef struct gl_backend_vtable {
     void (*texts)(gl_backend *backend, gl_arena *arena, const gl_machine_text **texts,
                   size_t *count);
 
-    /* Largest message that fits in memory for a collective, in nccl-tests' meaning of size. */
-    double (*max_size_bytes)(gl_backend *backend, gl_collective collective,
-                             const gl_placement *placement);
+    /* Largest message that can be sent: for memory, or for how many elements a call takes. */
+    double (*max_size_bytes)(gl_backend *backend, gl_dtype dtype);
 
     /* Forms the groups and reserves buffers for messages up to `max_size_bytes`. One grouping at a
      * time: leave ends it. Not supported (a type, a collective): GL_ERROR_USAGE with the reason.

@@ -145,14 +145,11 @@ static bool find_nodes(mpi_backend *b, gl_error *err)
 }
 
 /* Two buffers, and what the library may allocate for itself (alltoall in place takes a copy).
- * Counts are int in MPI-3.1: four bytes each are assumed here, join looks at the type. */
-static double max_size_bytes(gl_backend *backend, gl_collective collective,
-                             const gl_placement *placement)
+ * Counts are int in MPI-3.1. */
+static double max_size_bytes(gl_backend *backend, gl_dtype dtype)
 {
     const mpi_backend *b = (const mpi_backend *)backend;
-    (void)collective;
-    (void)placement;
-    double by_memory = b->memory_bytes / 3, by_count = 4.0 * INT_MAX;
+    double by_memory = b->memory_bytes / 3, by_count = gl_dtype_bytes(dtype) * INT_MAX;
     return by_memory < by_count ? by_memory : by_count;
 }
 
@@ -243,10 +240,6 @@ static bool join(gl_backend *backend, const gl_grouping *grouping, gl_collective
                        gl_dtype_name(dtype));
     if (collective > GL_BROADCAST)
         return gl_fail(err, GL_ERROR_USAGE, "%s is not measured", gl_collective_name(collective));
-    if (max_size / (double)b->element->bytes > INT_MAX)
-        return gl_fail(err, GL_ERROR_USAGE,
-                       "MPI counts up to %d elements: with %s, --max can be at most %.0f bytes",
-                       INT_MAX, gl_dtype_name(dtype), INT_MAX * (double)b->element->bytes);
     return get_buffers(b, (size_t)max_size, err) && split(b, grouping, err);
 }
 

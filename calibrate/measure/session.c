@@ -501,7 +501,7 @@ static bool measure_collective(session *s, const gl_grouping *grouping, gl_colle
     const gl_backend_vtable *backend = s->backend->vtable;
     visit visits[2];
     int count = variants_of(collective);
-    double memory = backend->max_size_bytes(s->backend, collective, &grouping->placement);
+    double memory = backend->max_size_bytes(s->backend, s->dtype);
     double max_bytes = agree(s, fmin(s->options->max_bytes, memory));
     for (int i = 0; i < count; i++)
         begin_visit(s, &visits[i], grouping, collective, i == 1, max_bytes);

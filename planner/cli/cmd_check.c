@@ -2,6 +2,7 @@
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/input/cluster_file.h"
+#include "planner/input/conventions.h"
 #include "planner/input/fields.h"
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
@@ -72,11 +73,23 @@ static bool check_overlap(const char *path, gl_arena *arena, gl_texts *warnings,
     return check_fields(gl_overlap_fields, path, arena, &taxes, diagnostics);
 }
 
+static bool check_conventions(const char *path, gl_arena *arena, gl_texts *warnings,
+                              gl_diagnostics *diagnostics)
+{
+    (void)warnings;
+    return gl_conventions_load(path, arena, diagnostics) != NULL;
+}
+
 static const struct {
     const char *key;
     loader *load;
-} kinds[] = {{"model", check_model}, {"model_type", check_model}, {"cluster", check_cluster},
-             {"gpu", check_gpu},     {"link", check_link},        {"overlap", check_overlap}};
+} kinds[] = {{"model", check_model},
+             {"model_type", check_model},
+             {"cluster", check_cluster},
+             {"gpu", check_gpu},
+             {"link", check_link},
+             {"overlap", check_overlap},
+             {"conventions", check_conventions}};
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 /* The loader of a YAML file by its top-level keys; NULL when none fits (diagnosed). */
@@ -95,7 +108,7 @@ static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *di
             return kinds[i].load;
     gl_diagnose(diagnostics, &tree.root->mark, NULL,
                 "is no description that this program knows: it needs one of the keys model, "
-                "cluster, gpu, link or overlap at the top");
+                "cluster, gpu, link, overlap or conventions at the top");
     return NULL;
 }
 

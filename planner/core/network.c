@@ -577,6 +577,19 @@ static void add_line(const gl_network *network, const gl_network_query *query, g
     t->source = gl_arena_printf(arena, "%s + cluster.sites", t->source);
 }
 
+/* The wire's share of a send: the latency of its links, and of a line between sites. */
+static double way_s(const gl_network *network, const gl_network_query *query, double time_s)
+{
+    if (query->collective != GL_SENDRECV)
+        return 0;
+    const gl_cluster *c = network->cluster;
+    const gl_link *link = query->placement.nodes > 1 ? c->inter.link : c->intra.link;
+    double way = link != NULL ? link->step_latency_s.value : 0;
+    if (query->over_sites.nodes > 1 && c->sites.count > 1)
+        way += c->sites.latency_s;
+    return fmin(way, time_s);
+}
+
 bool gl_network_eval(const gl_network *network, const gl_network_query *query, gl_arena *arena,
                      gl_network_time *out, gl_error *err)
 {
@@ -589,6 +602,7 @@ bool gl_network_eval(const gl_network *network, const gl_network_query *query, g
         return refuse(network, query, arena, err);
     if (query->over_sites.nodes > 1 && network->cluster->sites.count > 1)
         add_line(network, query, arena, &t);
+    t.way_s = way_s(network, query, t.time_s);
     t.busbw_bytes_per_s =
         query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks) / t.time_s;
     *out = t;

@@ -37,10 +37,12 @@ typedef struct gl_network_query {
 } gl_network_query;
 
 typedef struct gl_network_time {
-    double time_s;            /* of one call; 0 for one rank */
-    double tier_s[2];         /* what the inside of a node and what lies between nodes would take
-                                 alone: the slower decides; 0 = not used, or inside not known */
-    double error_frac;        /* one-sigma relative */
+    double time_s;     /* of one call; 0 for one rank */
+    double tier_s[2];  /* what the inside of a node and what lies between nodes would take
+                          alone: the slower decides; 0 = not used, or inside not known */
+    double way_s;      /* of a send's time_s, its way over the wire: the link carries the next
+                          message meanwhile; 0 for what is not a send */
+    double error_frac; /* one-sigma relative */
     double busbw_bytes_per_s; /* size × bus factor / time */
     gl_evidence evidence;
     const char *algorithm; /* "ring", "pairwise", … or the curve's own; never NULL */

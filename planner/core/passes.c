@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Compute never stops altogether beside communication, nor does communication beside compute. */
 static const double TAX_MAX = 0.9;
 
 enum { FORWARD = GL_PHASE_FORWARD, BACKWARD = GL_PHASE_BACKWARD };
@@ -17,7 +16,7 @@ typedef struct builder {
     double microbatches;
     const gl_stage_plan *plan; /* of the stage at hand */
     gl_stage_work *work;
-    bool *has_message; /* by row: its messages are listed one by one */
+    gl_queued *rows;   /* by row: a message of it, to be placed; time and tax of inline rows, too */
     double stretch[2]; /* a phase's time over its compute */
 } builder;
 
@@ -29,31 +28,35 @@ int gl_pass_chunks(const gl_parallel *parallel)
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-static double row_time(const builder *b, size_t row)
+/* Compute never stops altogether beside communication, nor does communication beside compute. */
+static double below_max(double share)
 {
-    const double *tier_s = b->plan->times[row].tier_s, *scale = b->scales->tier;
-    return b->plan->traffic.rows[row].load_factor *
-           fmax(tier_s[0] * scale[0], tier_s[1] * scale[1]);
+    return share < TAX_MAX ? share : TAX_MAX;
 }
 
-/* Share of its rate that a row's communication loses beside compute. */
-static double row_slowdown(const builder *b, size_t row)
+/* Factors and shares of all rows, as messages. `tax` is of compute's rate: while a message that is
+ * slowed down takes longer, it takes less at a time. */
+static void prepare_rows(builder *b)
 {
-    return b->plan->slowdown != NULL ? fmin(b->plan->slowdown[row], TAX_MAX) : 0;
+    const gl_stage_plan *plan = b->plan;
+    const double *scale = b->scales->tier;
+    b->rows = GL_ARENA_NEW(b->arena, gl_queued, plan->traffic.row_count);
+    for (size_t i = 0; i < plan->traffic.row_count; i++) {
+        const double *tier_s = plan->times[i].tier_s;
+        double intra_s = tier_s[0] * scale[0], inter_s = tier_s[1] * scale[1];
+        gl_queued *q = &b->rows[i];
+        q->row = i;
+        q->gate = -1;
+        q->time_s = plan->traffic.rows[i].load_factor * (intra_s > inter_s ? intra_s : inter_s);
+        q->slowdown = plan->slowdown != NULL ? below_max(plan->slowdown[i]) : 0;
+        q->tax = below_max(plan->overlap_tax[i] * b->scales->overlap_tax) * (1 - q->slowdown);
+    }
 }
 
-/* Compute seconds lost per second of the communication alone. */
-static double row_tax(const builder *b, size_t row)
+static bool is_inline(const gl_traffic_row *row)
 {
-    return fmin(b->plan->overlap_tax[row] * b->scales->overlap_tax, TAX_MAX);
-}
-
-static bool is_inline(const builder *b, size_t row)
-{
-    const gl_traffic_row *r = &b->plan->traffic.rows[row];
-    return r->phase != GL_PHASE_OPTIMIZER && r->dimension != GL_TRAFFIC_PP &&
-           r->dimension != GL_TRAFFIC_EMBEDDING && r->dimension != GL_TRAFFIC_OPTIMIZER &&
-           !b->has_message[row];
+    return row->dimension == GL_TRAFFIC_TP || row->dimension == GL_TRAFFIC_CP ||
+           row->dimension == GL_TRAFFIC_EP;
 }
 
 /* ---- inline communication ---------------------------------------------------------------------
@@ -76,11 +79,12 @@ static double hidden_share(const builder *b, gl_phase phase)
     double needed = 0, taxed = 0, compute = b->work->phase[phase].compute_s;
     for (size_t i = 0; i < b->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
-        if (r->phase != phase || !r->may_hide || !is_inline(b, i))
+        if (r->phase != phase || !r->may_hide || !is_inline(r))
             continue;
-        double s = row_time(b, i) * (double)r->calls_per_step / b->microbatches;
-        needed += s / (1 - row_slowdown(b, i));
-        taxed += s * row_tax(b, i);
+        const gl_queued *q = &b->rows[i];
+        double s = q->time_s * (double)r->calls_per_step / b->microbatches / (1 - q->slowdown);
+        needed += s;
+        taxed += s * q->tax;
     }
     return needed > compute + taxed ? compute / (needed - taxed) : 1;
 }
@@ -92,15 +96,16 @@ static void share_phase(builder *b, gl_phase phase)
     share->rows = GL_ARENA_NEW(b->arena, gl_inline_row, b->plan->traffic.row_count);
     for (size_t i = 0; i < b->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
-        if (r->phase != phase || !is_inline(b, i))
+        if (r->phase != phase || !is_inline(r))
             continue;
-        double s = row_time(b, i) * (double)r->calls_per_step / b->microbatches;
+        const gl_queued *q = &b->rows[i];
+        double s = q->time_s * (double)r->calls_per_step / b->microbatches;
         double beside = r->may_hide ? hidden * s : 0;
         gl_inline_row *out = &share->rows[share->row_count++];
         *out = (gl_inline_row){
-            .row = i, .exposed_s = s - beside, .hidden_s = beside / (1 - row_slowdown(b, i))};
+            .row = i, .exposed_s = s - beside, .hidden_s = beside / (1 - q->slowdown)};
         share->exposed_s += out->exposed_s;
-        share->tax_s += beside * row_tax(b, i);
+        share->tax_s += out->hidden_s * q->tax;
     }
     b->stretch[phase] = share->compute_s > 0 ? gl_phase_s(share) / share->compute_s : 1;
 }
@@ -145,55 +150,45 @@ static void add_segments(const builder *b, gl_pass *pass, gl_phase phase, block_
         pass->forward_segments = pass->segments;
 }
 
-/* Segment of a pass in which a block's forward or backward is; −1: in another pass. */
-static int segment_of(const gl_pass *pass, block_range range, bool forward, int block)
-{
-    if (block < range.first || block >= range.end)
-        return -1;
-    if (forward)
-        return pass->forward_segments > 0 ? block - range.first : -1;
-    return pass->segments > pass->forward_segments ? pass->forward_segments + range.end - 1 - block
-                                                   : -1;
-}
-
 /* ---- messages ---------------------------------------------------------------------------------
  */
 
-static gl_queued as_queued(const builder *b, const gl_message *m)
+/* A pass that messages go to. */
+typedef struct destination {
+    gl_pass *pass;
+    block_range range;
+} destination;
+
+/* The pass that a message belongs to: of its block's chunk and phase. Gradients that may not hide
+ * and move once a step leave after the stage's last backward, which is that of its first chunk. */
+static int destination_of(const builder *b, const int *chunk_of, const gl_message *m)
 {
-    double slowdown = row_slowdown(b, m->row);
-    return (gl_queued){.time_s = row_time(b, m->row),
-                       .gate = -1,
-                       .tax = row_tax(b, m->row) * (1 - slowdown),
-                       .slowdown = slowdown,
-                       .row = m->row};
+    bool joined = b->workload->parallel.pp == 1;
+    bool held = m->when == GL_AFTER_BACKWARD && !b->workload->overlap.dp && !m->every_microbatch;
+    int chunk = held ? 0 : chunk_of[m->block];
+    return joined || m->when == GL_BEFORE_FORWARD ? chunk : b->work->chunks + chunk;
 }
 
-/* Where a message belongs; false: not to this pass. Gradients that may not hide and move once a
- * step leave after the stage's last backward, which is that of its first chunk. */
-static bool place_message(const builder *b, const gl_pass *pass, block_range range, bool last_chunk,
-                          const gl_message *m, gl_queued *out)
+/* Where in its pass. Prefetch: the next unit is gathered while this one computes. */
+static void place_message(const builder *b, const destination *d, const gl_message *m, gl_queued *q)
 {
     const gl_overlap *overlap = &b->workload->overlap;
-    bool gathers = m->when == GL_BEFORE_FORWARD || m->when == GL_BEFORE_BACKWARD;
-    *out = as_queued(b, m);
-    if (!gathers && !overlap->dp && !m->every_microbatch) {
-        out->release = total(pass);
-        return last_chunk && pass->segments > pass->forward_segments;
+    const gl_pass *pass = d->pass;
+    if (m->when == GL_AFTER_BACKWARD && !overlap->dp) {
+        q->release = total(pass);
+        return;
     }
-    int segment = segment_of(pass, range, m->when == GL_BEFORE_FORWARD, m->block);
-    if (segment < 0)
-        return false;
-    if (!gathers) {
+    int segment = m->when == GL_BEFORE_FORWARD
+                      ? m->block - d->range.first
+                      : pass->forward_segments + d->range.end - 1 - m->block;
+    if (m->when == GL_AFTER_BACKWARD) {
         double start = segment_start(pass, segment);
-        out->release = overlap->dp ? start + m->within * (pass->end[segment] - start) : total(pass);
-        return true;
+        q->release = start + m->within * (pass->end[segment] - start);
+        return;
     }
-    /* Prefetch: the next unit is gathered while this one computes. */
-    out->gate = segment;
-    out->release =
+    q->gate = segment;
+    q->release =
         segment_start(pass, overlap->zero3_prefetch && segment > 0 ? segment - 1 : segment);
-    return true;
 }
 
 /* Stable insertion by release: messages come nearly sorted. */
@@ -203,15 +198,6 @@ static void insert(gl_pass_queue *queue, const gl_queued *q)
     for (; at > 0 && queue->items[at - 1].release > q->release; at--)
         queue->items[at] = queue->items[at - 1];
     queue->items[at] = *q;
-}
-
-/* The pass waits for what every microbatch moves: a framework ends a backward with it. */
-static void set_barrier(gl_pass_queue *queue, const bool *every)
-{
-    for (size_t i = 0; i < queue->count; i++) {
-        if (every[queue->items[i].row])
-            queue->barrier = i + 1;
-    }
 }
 
 static void set_gates(const builder *b, const gl_pass *pass, gl_pass_queue *queue)
@@ -225,73 +211,122 @@ static void set_gates(const builder *b, const gl_pass *pass, gl_pass_queue *queu
     }
 }
 
-static void fill_queue(const builder *b, const gl_pass *pass, block_range range, bool last_chunk,
-                       bool last, gl_pass_queue *queue)
+/* The pass waits for what every microbatch moves: a framework ends a backward with it. */
+static void set_barrier(const bool *every, gl_pass_queue *queue)
 {
-    const gl_traffic *traffic = &b->plan->traffic;
-    bool *every = NULL;
-    for (size_t i = 0; i < traffic->message_count; i++) {
-        const gl_message *m = &traffic->messages[i];
-        gl_queued q;
-        if (m->when == GL_AFTER_STEP || (!m->every_microbatch && !last) ||
-            !place_message(b, pass, range, last_chunk, m, &q))
-            continue;
-        if (queue->items == NULL) {
-            queue->items = GL_ARENA_NEW(b->arena, gl_queued, traffic->message_count);
-            every = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
-        }
-        every[m->row] = m->every_microbatch;
-        insert(queue, &q);
+    for (size_t i = queue->count; i > 0 && queue->barrier == 0; i--) {
+        if (every[queue->items[i - 1].row])
+            queue->barrier = i;
     }
-    set_barrier(queue, every);
-    set_gates(b, pass, queue);
 }
 
-static void build_pass(const builder *b, gl_pass *pass, bool forward, bool backward, int chunk)
+static gl_pass_queue *queue_of(gl_pass *pass, bool last)
 {
-    block_range range = chunk_blocks(b->plan->stage, chunk, b->work->chunks);
-    size_t blocks = (size_t)(range.end - range.first);
-    pass->end = GL_ARENA_NEW(b->arena, double, 2 * blocks + 1);
+    return last ? &pass->last : &pass->each;
+}
+
+/* Deals the messages out to the passes' queues, those of the last microbatch or of the others. */
+static void fill_queues(const builder *b, const destination *to, int passes, const int *chunk_of,
+                        const bool *every, bool last)
+{
+    const gl_traffic *traffic = &b->plan->traffic;
+    size_t *counts = GL_ARENA_NEW(b->arena, size_t, (size_t)passes);
+    int *goes_to = gl_arena_alloc_raw(b->arena, traffic->message_count, sizeof *goes_to);
+    size_t all = 0;
+    for (size_t i = 0; i < traffic->message_count; i++) {
+        const gl_message *m = &traffic->messages[i];
+        goes_to[i] = -1;
+        if (m->when == GL_AFTER_STEP || (!m->every_microbatch && !last))
+            continue;
+        goes_to[i] = destination_of(b, chunk_of, m);
+        counts[goes_to[i]]++;
+        all++;
+    }
+    gl_queued *items = gl_arena_alloc_raw(b->arena, all, sizeof *items);
+    for (int i = 0; i < passes; i++) {
+        queue_of(to[i].pass, last)->items = items;
+        items += counts[i];
+    }
+    for (size_t i = 0; i < traffic->message_count && all > 0; i++) {
+        const gl_message *m = &traffic->messages[i];
+        if (goes_to[i] < 0)
+            continue;
+        gl_queued q = b->rows[m->row];
+        place_message(b, &to[goes_to[i]], m, &q);
+        insert(queue_of(to[goes_to[i]].pass, last), &q);
+    }
+    for (int i = 0; i < passes; i++) {
+        if (b->work->every_microbatch)
+            set_barrier(every, queue_of(to[i].pass, last));
+        if (b->work->gathers)
+            set_gates(b, to[i].pass, queue_of(to[i].pass, last));
+    }
+}
+
+static void build_pass(const builder *b, bool forward, bool backward, int chunk, destination *d)
+{
+    d->range = chunk_blocks(b->plan->stage, chunk, b->work->chunks);
+    size_t blocks = (size_t)(d->range.end - d->range.first);
+    d->pass->end = gl_arena_alloc_raw(b->arena, 2 * blocks + 1, sizeof *d->pass->end);
     if (forward)
-        add_segments(b, pass, GL_PHASE_FORWARD, range);
+        add_segments(b, d->pass, GL_PHASE_FORWARD, d->range);
     if (backward)
-        add_segments(b, pass, GL_PHASE_BACKWARD, range);
-    if (b->work->every_microbatch && b->microbatches > 1)
-        fill_queue(b, pass, range, chunk == 0, false, &pass->each);
-    if (backward || b->work->every_microbatch)
-        fill_queue(b, pass, range, chunk == 0, true, &pass->last);
+        add_segments(b, d->pass, GL_PHASE_BACKWARD, d->range);
+}
+
+static void build_passes(const builder *b)
+{
+    gl_stage_work *work = b->work;
+    const gl_traffic *traffic = &b->plan->traffic;
+    bool joined = b->workload->parallel.pp == 1;
+    destination *to = GL_ARENA_NEW(b->arena, destination, (size_t)work->chunks * 2);
+    int *chunk_of = GL_ARENA_NEW(b->arena, int, (size_t)b->plan->stage->block_count + 1);
+    for (int phase = 0; phase < 2; phase++) {
+        work->pass[phase] = GL_ARENA_NEW(b->arena, gl_pass, (size_t)work->chunks);
+        for (int chunk = 0; chunk < work->chunks; chunk++) {
+            destination *d = &to[phase * work->chunks + chunk];
+            d->pass = &work->pass[phase][chunk];
+            build_pass(b, phase == FORWARD, joined ? phase == FORWARD : phase == BACKWARD, chunk,
+                       d);
+            for (int i = d->range.first; i < d->range.end; i++)
+                chunk_of[i] = chunk;
+        }
+    }
+    if (traffic->message_count == 0)
+        return;
+    bool *every = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
+    for (size_t i = 0; i < traffic->message_count && work->every_microbatch; i++)
+        every[traffic->messages[i].row] |= traffic->messages[i].every_microbatch;
+    if (work->every_microbatch && b->microbatches > 1)
+        fill_queues(b, to, 2 * work->chunks, chunk_of, every, false);
+    fill_queues(b, to, 2 * work->chunks, chunk_of, every, true);
 }
 
 /* ---- once a step ------------------------------------------------------------------------------
  */
 
-static void add_once(const builder *b, gl_once_kind kind, size_t row, double calls)
+/* When a row happens that is of no microbatch; GL_ONCE_KIND_COUNT: it is of one. */
+static gl_once_kind once_kind(const gl_traffic_row *r)
 {
-    gl_stage_work *work = b->work;
-    double s = row_time(b, row) * calls;
-    work->once[work->once_count++] = (gl_once){kind, row, s};
-    work->once_s[kind] += s;
+    if (r->dimension == GL_TRAFFIC_EMBEDDING)
+        return GL_ONCE_EMBEDDING;
+    if (r->dimension == GL_TRAFFIC_OPTIMIZER)
+        return GL_ONCE_NORM;
+    return r->phase == GL_PHASE_OPTIMIZER ? GL_ONCE_GATHER : GL_ONCE_KIND_COUNT;
 }
 
 static void build_once(const builder *b)
 {
     const gl_traffic *traffic = &b->plan->traffic;
-    size_t most = traffic->row_count + traffic->message_count;
-    b->work->once = GL_ARENA_NEW(b->arena, gl_once, most);
+    gl_stage_work *work = b->work;
+    work->once = gl_arena_alloc_raw(b->arena, traffic->row_count, sizeof *work->once);
     for (size_t i = 0; i < traffic->row_count; i++) {
         const gl_traffic_row *r = &traffic->rows[i];
-        if (r->dimension == GL_TRAFFIC_EMBEDDING)
-            add_once(b, GL_ONCE_EMBEDDING, i, (double)r->calls_per_step);
-    }
-    for (size_t i = 0; i < traffic->row_count; i++) {
-        const gl_traffic_row *r = &traffic->rows[i];
-        if (r->dimension != GL_TRAFFIC_EMBEDDING && !b->has_message[i] &&
-            (r->phase == GL_PHASE_OPTIMIZER || r->dimension == GL_TRAFFIC_OPTIMIZER))
-            add_once(b, GL_ONCE_NORM, i, (double)r->calls_per_step);
-    }
-    for (size_t i = 0; i < traffic->message_count; i++) {
-        if (traffic->messages[i].when == GL_AFTER_STEP)
-            add_once(b, GL_ONCE_GATHER, traffic->messages[i].row, 1);
+        gl_once_kind kind = once_kind(r);
+        if (kind == GL_ONCE_KIND_COUNT)
+            continue;
+        work->once[work->once_count++] = (gl_once){kind, i, b->rows[i].time_s, r->calls_per_step};
+        work->once_s[kind] += b->rows[i].time_s * (double)r->calls_per_step;
     }
 }
 
@@ -301,12 +336,14 @@ static void build_once(const builder *b)
 static void note_messages(builder *b)
 {
     const gl_traffic *traffic = &b->plan->traffic;
-    b->has_message = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
+    bool every = false, gathers = false;
     for (size_t i = 0; i < traffic->message_count; i++) {
-        b->has_message[traffic->messages[i].row] = true;
-        if (traffic->messages[i].every_microbatch)
-            b->work->every_microbatch = true;
+        const gl_message *m = &traffic->messages[i];
+        every |= m->every_microbatch;
+        gathers |= m->when == GL_BEFORE_FORWARD || m->when == GL_BEFORE_BACKWARD;
     }
+    b->work->every_microbatch = every;
+    b->work->gathers = gathers;
 }
 
 static void note_sends(const builder *b)
@@ -315,7 +352,8 @@ static void note_sends(const builder *b)
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
         if (r->dimension != GL_TRAFFIC_PP || r->phase == GL_PHASE_OPTIMIZER)
             continue;
-        b->work->send_s[r->phase] += row_time(b, i);
+        b->work->send_s[r->phase] += b->rows[i].time_s;
+        b->work->way_s[r->phase] += gl_smaller(b->plan->times[i].way_s, b->rows[i].time_s);
         b->work->send_row[r->phase] = i;
     }
 }
@@ -329,18 +367,13 @@ static void build_stage(builder *b, const gl_stage_plan *plan, gl_stage_work *wo
     b->plan = plan;
     b->work = work;
     note_messages(b);
+    prepare_rows(b);
     sum_compute(b);
     share_phase(b, GL_PHASE_FORWARD);
     share_phase(b, GL_PHASE_BACKWARD);
     note_sends(b);
     build_once(b);
-    for (int phase = 0; phase < 2; phase++)
-        work->pass[phase] = GL_ARENA_NEW(b->arena, gl_pass, (size_t)work->chunks);
-    bool joined = p->pp == 1;
-    for (int chunk = 0; chunk < work->chunks; chunk++) {
-        build_pass(b, &work->pass[FORWARD][chunk], true, joined, chunk);
-        build_pass(b, &work->pass[BACKWARD][chunk], false, !joined, chunk);
-    }
+    build_passes(b);
 }
 
 /* Do two stages do the same, chunk by chunk? */
@@ -394,10 +427,9 @@ static const gl_queued *head(const gl_pass_stream *stream)
 
 static void start_next(gl_pass_stream *stream)
 {
-    const gl_queued *next = head(stream);
     stream->started_s = (double)NAN;
-    if (next != NULL)
-        stream->left_s = next->time_s;
+    if (stream->first < stream->count)
+        stream->left_s = stream->items[stream->first].time_s;
     else
         stream->first = stream->count = 0;
 }
@@ -408,35 +440,73 @@ static void finish_message(gl_pass_stream *stream, double now_s)
     if (l != NULL && l->sent != NULL)
         l->sent(l->context, head(stream), stream->started_s, now_s);
     stream->first++;
+    start_next(stream);
 }
 
-/* Appends a pass's messages; returns the index of the first. */
+/* Behind what earlier passes left, which may run at any time now: its places were of those passes.
+ */
+static void append(gl_pass_stream *stream, const gl_pass_queue *queue)
+{
+    size_t left = stream->count - stream->first, needed = left + queue->count;
+    if (needed > stream->capacity) {
+        stream->capacity = 2 * needed;
+        stream->own = gl_arena_alloc_raw(stream->arena, stream->capacity, sizeof *stream->own);
+    }
+    memmove(stream->own, stream->items + stream->first, left * sizeof *stream->own);
+    for (size_t i = 0; i < left; i++)
+        stream->own[i].release = -(double)INFINITY;
+    if (queue->count > 0)
+        memcpy(stream->own + left, queue->items, queue->count * sizeof *stream->own);
+    stream->items = stream->own;
+    stream->first = 0;
+    stream->count = needed;
+}
+
+/* Issues a pass's messages; returns the index of the first. A queue that nobody is before is read
+ * where it lies. */
 static size_t issue(gl_pass_stream *stream, const gl_pass_queue *queue)
 {
-    bool idle = head(stream) == NULL;
-    /* Released at their places of their own pass: what an earlier one left may run at any time. */
-    for (size_t i = stream->first; i < stream->count; i++)
-        stream->items[i].release = -(double)INFINITY;
-    if (queue->count == 0)
-        return stream->count;
-    stream->items = gl_arena_grow(stream->arena, stream->items, &stream->capacity,
-                                  stream->count + queue->count, sizeof *stream->items);
-    memcpy(stream->items + stream->count, queue->items, queue->count * sizeof *queue->items);
-    size_t base = stream->count;
-    stream->count += queue->count;
-    if (idle)
-        start_next(stream);
-    return base;
+    size_t left = stream->count - stream->first;
+    if (left > 0) {
+        append(stream, queue);
+        return left;
+    }
+    stream->items = queue->items;
+    stream->first = 0;
+    stream->count = queue->count;
+    start_next(stream);
+    return 0;
 }
 
-/* A pass under way. */
+/* A pass under way. Without gates the bounds between its blocks do not matter, but for the end of
+ * forward. */
 typedef struct run {
-    const gl_pass *pass;
     gl_pass_stream *stream;
+    const double *end;
+    const int *gate_last;
+    size_t base;
+    int segments, turn;
+    double ends[2];
     double now_s, place;
     int segment;
     double piece_s, piece_place; /* where the compute that is running began; NaN: it stands */
 } run;
+
+static void start_run(run *r, const gl_pass *pass, const gl_pass_queue *queue)
+{
+    r->end = pass->end;
+    r->segments = pass->segments;
+    r->turn = pass->forward_segments;
+    r->gate_last = queue->gate_last;
+    if (queue->gate_last != NULL || pass->segments <= 1)
+        return;
+    bool both = pass->forward_segments > 0 && pass->forward_segments < pass->segments;
+    r->ends[0] = pass->end[both ? pass->forward_segments - 1 : pass->segments - 1];
+    r->ends[1] = pass->end[pass->segments - 1];
+    r->end = r->ends;
+    r->segments = both ? 2 : 1;
+    r->turn = both ? 1 : pass->forward_segments > 0 ? 1 : 0;
+}
 
 static void end_piece(run *r)
 {
@@ -446,75 +516,139 @@ static void end_piece(run *r)
     r->piece_s = (double)NAN;
 }
 
-static void begin_piece(run *r)
+/* Must the segment wait for messages before it begins? */
+static bool is_gated(const run *r)
 {
-    if (!isnan(r->piece_s))
-        return;
-    r->piece_s = r->now_s;
-    r->piece_place = r->place;
+    if (r->gate_last == NULL || r->segment >= r->segments)
+        return false;
+    size_t last = (size_t)r->gate_last[r->segment];
+    return last > 0 && head(r->stream) != NULL && r->base + last > r->stream->first &&
+           r->place <= (r->segment > 0 ? r->end[r->segment - 1] : 0);
 }
 
-/* From here to the next thing that happens. */
-static void advance(run *r, bool gated)
+/* The compute stream stands until the message at the head is done. */
+static void wait_for_message(run *r)
 {
     gl_pass_stream *stream = r->stream;
-    const gl_pass *pass = r->pass;
-    const gl_queued *message = head(stream);
-    bool computing = r->segment < pass->segments;
-    bool sending = message != NULL && (message->release <= r->place || gated || !computing);
-    double rate = !computing || gated ? 0 : sending ? 1 - message->tax : 1;
-    double send_rate = sending && rate > 0 ? 1 - message->slowdown : 1;
-    double stop = computing ? pass->end[r->segment] : r->place;
-    double dt = sending ? stream->left_s / send_rate : (double)INFINITY;
-    bool done = sending;
-    if (message != NULL && !sending)
-        stop = fmin(stop, message->release);
-    bool reached = rate > 0 && (stop - r->place) / rate <= dt;
-    if (reached) {
-        done = done && (stop - r->place) / rate >= dt;
-        dt = (stop - r->place) / rate;
-    }
-    if (rate > 0)
-        begin_piece(r);
-    else
-        end_piece(r);
-    if (sending && isnan(stream->started_s))
+    end_piece(r);
+    if (isnan(stream->started_s))
         stream->started_s = r->now_s;
-    r->now_s += dt;
-    if (rate > 0)
-        stream->tax_s += dt * (1 - rate);
-    else
-        stream->stall_s += dt;
-    if (rate == 0 && stream->row_exposed_s != NULL && sending)
-        stream->row_exposed_s[message->row] += dt;
-    /* Land on boundaries exactly: rounding must not leave a sliver that never ends. */
+    r->now_s += stream->left_s;
+    stream->stall_s += stream->left_s;
+    if (stream->row_exposed_s != NULL)
+        stream->row_exposed_s[head(stream)->row] += stream->left_s;
+    finish_message(stream, r->now_s);
+}
+
+/* Computes from here to the segment's end or to the next start or end of a message. */
+static void compute_on(run *r)
+{
+    gl_pass_stream *stream = r->stream;
+    const gl_queued *message = head(stream);
+    bool sending = message != NULL && message->release <= r->place;
+    double stop = r->end[r->segment], rate = 1;
+    if (isnan(r->piece_s)) {
+        r->piece_s = r->now_s;
+        r->piece_place = r->place;
+    }
+    if (message != NULL && !sending && message->release < stop)
+        stop = message->release;
+    double dt = stop - r->place;
+    bool reached = true;
+    if (sending) {
+        double send_rate = 1 - message->slowdown, left_s = stream->left_s / send_rate;
+        rate = 1 - message->tax;
+        dt /= rate;
+        if (isnan(stream->started_s))
+            stream->started_s = r->now_s;
+        reached = dt <= left_s;
+        bool done = dt >= left_s;
+        if (!reached)
+            dt = left_s;
+        stream->tax_s += dt * message->tax;
+        r->now_s += dt;
+        stream->left_s -= dt * send_rate;
+        if (done)
+            finish_message(stream, r->now_s);
+    } else {
+        r->now_s += dt;
+    }
+    /* Land on bounds exactly: rounding must not leave a sliver that never ends. */
     r->place = reached ? stop : r->place + rate * dt;
-    if (computing && reached && stop >= pass->end[r->segment]) {
-        r->segment++;
-        if (r->segment == pass->forward_segments)
-            end_piece(r);
+    if (reached && stop >= r->end[r->segment] && ++r->segment == r->turn)
+        end_piece(r);
+}
+
+/* Without messages. */
+static double run_plainly(const gl_pass *pass, double start_s, gl_pass_stream *stream)
+{
+    const gl_pass_listener *l = stream->listener;
+    double place = total(pass), end_s = start_s + place;
+    stream->now_s = end_s;
+    if (l == NULL || l->computed == NULL || !(place > 0))
+        return end_s;
+    double turn = pass->forward_segments > 0 ? pass->end[pass->forward_segments - 1] : 0;
+    if (turn > 0)
+        l->computed(l->context, start_s, start_s + turn, 0, turn);
+    if (turn < place)
+        l->computed(l->context, start_s + turn, end_s, turn, place);
+    return end_s;
+}
+
+/* With messages that compute does not wait for, none before them, and nobody listening: what
+ * compute_on does step by step, message by message. Returns when the pass is computed. */
+static double run_quietly(const gl_pass *pass, double start_s, gl_pass_stream *stream)
+{
+    double place = 0, now_s = start_s, end = total(pass);
+    for (; stream->first < stream->count; stream->first++) {
+        const gl_queued *m = &stream->items[stream->first];
+        stream->left_s = m->time_s;
+        if (m->release >= end || place >= end)
+            break;
+        if (m->release > place) {
+            now_s += m->release - place;
+            place = m->release;
+        }
+        double rate = 1 - m->tax, send_rate = 1 - m->slowdown;
+        double whole_s = m->time_s / send_rate, room_s = (end - place) / rate;
+        if (whole_s > room_s) { /* it goes on after the pass */
+            now_s += room_s;
+            stream->tax_s += m->tax * room_s;
+            stream->left_s -= room_s * send_rate;
+            place = end;
+            break;
+        }
+        now_s += whole_s;
+        stream->tax_s += m->tax * whole_s;
+        place += rate * whole_s;
     }
-    if (!sending)
-        return;
-    stream->left_s -= dt * send_rate;
-    if (done || stream->left_s <= 0) {
-        finish_message(stream, r->now_s);
-        start_next(stream);
-    }
+    if (stream->first == stream->count)
+        stream->first = stream->count = 0;
+    return place < end ? now_s + (end - place) : now_s;
 }
 
 double gl_pass_run(const gl_pass *pass, const gl_pass_queue *queue, double start_s,
                    gl_pass_stream *stream)
 {
-    run r = {.pass = pass, .stream = stream, .now_s = start_s, .piece_s = (double)NAN};
-    size_t base = issue(stream, queue), barrier = queue->barrier > 0 ? base + queue->barrier : 0;
-    while (r.segment < pass->segments || (stream->first < barrier && head(stream) != NULL)) {
-        bool gated = r.segment < pass->segments && queue->gate_last != NULL &&
-                     queue->gate_last[r.segment] > 0 && head(stream) != NULL &&
-                     base + (size_t)queue->gate_last[r.segment] > stream->first &&
-                     r.place <= segment_start(pass, r.segment);
-        advance(&r, gated);
+    run r = {.stream = stream, .now_s = start_s, .piece_s = (double)NAN};
+    if (queue->count == 0 && stream->first == stream->count)
+        return run_plainly(pass, start_s, stream);
+    bool quiet = stream->listener == NULL && queue->gate_last == NULL;
+    r.base = issue(stream, queue);
+    size_t barrier = queue->barrier > 0 ? r.base + queue->barrier : 0;
+    if (quiet && r.base == 0) {
+        r.now_s = run_quietly(pass, start_s, stream);
+    } else {
+        start_run(&r, pass, queue);
+        while (r.segment < r.segments) {
+            if (is_gated(&r))
+                wait_for_message(&r);
+            else
+                compute_on(&r);
+        }
     }
+    while (stream->first < barrier && head(stream) != NULL)
+        wait_for_message(&r);
     end_piece(&r);
     stream->now_s = r.now_s;
     return r.now_s;
@@ -526,17 +660,16 @@ double gl_pass_stream_follow(gl_pass_stream *stream, double until)
     while (head(stream) != NULL && stream->now_s < until) {
         if (isnan(stream->started_s))
             stream->started_s = stream->now_s;
-        double dt = fmin(stream->left_s, until - stream->now_s);
-        bool done = dt >= stream->left_s;
+        bool done = stream->left_s <= until - stream->now_s;
+        double dt = done ? stream->left_s : until - stream->now_s;
         stream->now_s += dt;
         stream->left_s -= dt;
         if (!done)
             break;
         done_s = stream->now_s;
         finish_message(stream, stream->now_s);
-        start_next(stream);
     }
-    if (!isinf(until))
-        stream->now_s = fmax(stream->now_s, until);
+    if (!isinf(until) && stream->now_s < until)
+        stream->now_s = until;
     return done_s;
 }

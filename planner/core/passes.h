@@ -9,6 +9,17 @@
 
 #include "planner/core/schedule.h"
 
+/* fmin and fmax are calls, for the sake of NaN, of which there is none here. */
+static inline double gl_smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double gl_larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* A data parallel message of a pass. */
 typedef struct gl_queued {
     double release;  /* place on the pass's compute timeline from which it may run */
@@ -68,7 +79,8 @@ typedef enum gl_once_kind {
 typedef struct gl_once {
     gl_once_kind kind;
     size_t row;
-    double time_s; /* all calls */
+    double time_s; /* of a call */
+    int64_t calls;
 } gl_once;
 
 typedef struct gl_stage_work {
@@ -77,8 +89,10 @@ typedef struct gl_stage_work {
     int chunks;
     gl_pass *pass[2]; /* forward, backward; by chunk */
     double send_s[2]; /* one activation to the next, one gradient to the previous stage */
+    double way_s[2];  /* of it, on the wire: the link is free for the next */
     size_t send_row[2];
-    bool every_microbatch; /* are there data parallel messages of every microbatch? */
+    bool every_microbatch; /* are there data parallel messages of every microbatch, … */
+    bool gathers;          /* … such that compute waits for? */
     gl_once *once;
     size_t once_count;
     double once_s[GL_ONCE_KIND_COUNT]; /* sums */
@@ -125,8 +139,10 @@ typedef struct gl_pass_listener {
 
 /* The data parallel stream of a stage: messages that were issued and are not done. */
 typedef struct gl_pass_stream {
-    gl_queued *items;
-    size_t first, count, capacity;
+    const gl_queued *items; /* a pass's queue, or `own` */
+    size_t first, count;
+    gl_queued *own; /* where queues are joined */
+    size_t capacity;
     double left_s;    /* of items[first] */
     double started_s; /* … when it began; NaN: not yet */
     double now_s;     /* up to here the stream has been followed */

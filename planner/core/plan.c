@@ -2,9 +2,9 @@
 #include "planner/core/plan.h"
 
 #include "planner/core/simulation.h"
+#include "planner/core/stage_plans.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Range of factors on a tier's times in which the required bandwidth is looked for. */
@@ -46,123 +46,30 @@ static void warn(planner *p, const char *text)
 /* ---- what each stage moves, and how long one call takes ----------------------------------------
  */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/*
- * Median loss over what was measured on this transport. Where compute lasts longer, what the series
- * takes more than compute alone is what compute loses, per second of communication; where
- * communication lasts longer, what communication loses per second of compute. NaN: not measured.
- */
-static double measured_loss(const gl_cluster *cluster, gl_transport transport, bool of_compute,
-                            gl_arena *arena)
-{
-    double *losses = GL_ARENA_NEW(arena, double, cluster->overlap_count);
-    size_t count = 0;
-    for (size_t i = 0; i < cluster->overlap_count; i++) {
-        const gl_overlap_rate *o = &cluster->overlap[i];
-        double longer = fmax(o->compute_alone_s, o->communication_alone_s);
-        double shorter = fmin(o->compute_alone_s, o->communication_alone_s);
-        bool compute_longer = o->compute_alone_s >= o->communication_alone_s;
-        if (o->transport == transport && compute_longer == of_compute && shorter > 0)
-            losses[count++] = fmax(0, (o->together_s - longer) / shorter);
-    }
-    if (count == 0)
-        return (double)NAN;
-    qsort(losses, count, sizeof *losses, compare_doubles);
-    return (losses[(count - 1) / 2] + losses[count / 2]) / 2;
-}
-
-static gl_figure catalogue_tax(const gl_cluster *cluster, gl_transport transport)
-{
-    const gl_overlap_taxes *taxes = cluster->overlap_taxes;
-    return taxes != NULL ? taxes->by_transport[transport] : (gl_figure){0};
-}
-
-/* Measured beside plain GEMMs it is one value of a range just as wide: what else runs decides. */
-static double overlap_tax(planner *p, gl_transport transport)
-{
-    gl_figure catalogue = catalogue_tax(p->cluster, transport);
-    p->tax_error_frac = fmax(p->tax_error_frac, gl_figure_sigma(&catalogue));
-    double measured = measured_loss(p->cluster, transport, true, p->arena);
-    return isnan(measured) ? catalogue.value : measured;
-}
-
-/*
- * Share of its rate that communication loses while compute runs beside it. With x and s the shares
- * of their rates that compute and communication lose, the losses measured are tax = x/(1 − s) and
- * u = s/(1 − x): s = u·(1 − tax)/(1 − u·tax). 0 where nobody measured it.
- */
-static double slowdown(planner *p, gl_transport transport, double tax)
-{
-    double u = measured_loss(p->cluster, transport, false, p->arena);
-    return isnan(u) || tax >= 1 || u >= 1 ? 0 : u * (1 - tax) / (1 - u * tax);
-}
-
-/* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
-static bool trains_in_place(gl_collective collective)
-{
-    return collective == GL_ALL_REDUCE || collective == GL_BROADCAST;
-}
-
-static bool time_rows(planner *p, gl_stage_plan *sp, gl_error *err)
-{
-    gl_network_time *times = GL_ARENA_NEW(p->arena, gl_network_time, sp->traffic.row_count);
-    double *taxes = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
-    double *slowdowns = GL_ARENA_NEW(p->arena, double, sp->traffic.row_count);
-    for (size_t i = 0; i < sp->traffic.row_count; i++) {
-        const gl_traffic_row *r = &sp->traffic.rows[i];
-        gl_network_query query = {.collective = r->collective,
-                                  .placement = r->placement,
-                                  .size_bytes = (double)r->size_bytes,
-                                  .in_place = trains_in_place(r->collective),
-                                  .allow_extrapolation = p->plan->options.allow_extrapolation,
-                                  .domains = p->plan->layout.domains[r->group],
-                                  .over_sites = p->over_sites.groups[r->group]};
-        if (!gl_network_eval(p->plan->network, &query, p->arena, &times[i], err))
-            return false;
-        taxes[i] = r->may_hide ? overlap_tax(p, times[i].transport) : 0;
-        slowdowns[i] = r->may_hide ? slowdown(p, times[i].transport, taxes[i]) : 0;
-    }
-    sp->times = times;
-    sp->overlap_tax = taxes;
-    sp->slowdown = slowdowns;
-    return true;
-}
-
-/* Stages with equal blocks between two neighbours move the same. */
-static bool same_stage(const gl_stage *stages, int pp, int a, int b)
-{
-    bool ends_differ = (a == 0) != (b == 0) || (a == pp - 1) != (b == pp - 1);
-    return !ends_differ && stages[a].dense_layers == stages[b].dense_layers &&
-           stages[a].moe_layers == stages[b].moe_layers;
-}
-
 static bool build_stages(planner *p, gl_error *err)
 {
     gl_plan *plan = p->plan;
-    int pp = p->workload->parallel.pp;
-    plan->stage_plans = GL_ARENA_NEW(p->arena, gl_stage_plan, (size_t)pp);
-    for (int i = 0; i < pp; i++) {
-        gl_stage_plan *sp = &plan->stage_plans[i];
-        int same = -1;
-        for (int j = 0; j < i && same < 0; j++)
-            same = same_stage(plan->stages, pp, j, i) ? j : -1;
-        if (same >= 0) {
-            *sp = plan->stage_plans[same];
-            sp->stage = &plan->stages[i];
-            continue;
-        }
-        sp->stage = &plan->stages[i];
-        gl_traffic_build(p->workload, &plan->parameters, sp->stage, &plan->layout, p->arena,
-                         &sp->traffic);
-        sp->optimizer_s =
-            gl_compute_optimizer_s(p->workload, &plan->parameters, sp->stage, p->cluster);
-        if (!time_rows(p, sp, err))
-            return false;
+    const gl_overlap_losses losses = gl_overlap_losses_of(p->cluster);
+    const gl_stage_planner stages = {.workload = p->workload,
+                                     .over_sites =
+                                         p->cluster->sites.count > 1 ? &p->over_sites : NULL,
+                                     .cluster = p->cluster,
+                                     .parameters = &plan->parameters,
+                                     .layout = &plan->layout,
+                                     .network = plan->network,
+                                     .losses = &losses,
+                                     .allow_extrapolation = plan->options.allow_extrapolation,
+                                     .arena = p->arena,
+                                     .calls = gl_call_memo(p->arena),
+                                     .texts = p->arena};
+    if (!gl_stage_plans_build(&stages, plan->stages, &plan->stage_plans, err))
+        return false;
+    for (int i = 0; i < p->workload->parallel.pp; i++) {
+        const gl_stage_plan *sp = &plan->stage_plans[i];
+        for (size_t k = 0; k < sp->traffic.row_count; k++)
+            if (sp->traffic.rows[k].may_hide)
+                p->tax_error_frac =
+                    fmax(p->tax_error_frac, losses.by_transport[sp->times[k].transport].error_frac);
     }
     return true;
 }
@@ -219,43 +126,6 @@ static gl_schedule simulate(const planner *p, double *row_exposed_s)
     return s;
 }
 
-/* Tokens of a step over all replicas. */
-static double step_tokens(const gl_workload *w)
-{
-    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp *
-           w->model.sequence;
-}
-
-/* A time or an MFU that the user measured on one GPU replaces the operator model's: the blocks keep
- * their proportions. */
-static void apply_stated_compute(planner *p)
-{
-    const gl_workload *w = p->workload;
-    gl_compute *c = &p->plan->compute;
-    double stated = w->compute.step_s;
-    if (w->compute.mfu_frac > 0 && c->known) {
-        double tokens_per_gpu = step_tokens(w) / (double)gl_workload_ranks(w);
-        stated = c->model_flop_per_token * tokens_per_gpu /
-                 (gl_peak_flop_per_s(p->cluster->gpu, w->precision.compute) * w->compute.mfu_frac);
-    }
-    if (!(stated > 0))
-        return;
-    gl_schedule s = evaluate(p, (gl_scales){1, {0, 0}, 1});
-    /* The optimizer step is part of what was stated, as long as it leaves most of it to compute. */
-    double rest = fmax(stated - s.optimizer_s, stated / 2);
-    double factor = s.compute_s > 0 ? rest / s.compute_s : 1;
-    for (int i = 0; i < GL_BLOCK_KIND_COUNT; i++) {
-        c->forward_s[i] *= factor;
-        c->backward_s[i] *= factor;
-    }
-    for (size_t i = 0; i < c->operator_count; i++) {
-        c->operators[i].forward_s *= factor;
-        c->operators[i].backward_s *= factor;
-    }
-    for (int i = 0; i < w->parallel.pp; i++)
-        p->plan->stage_plans[i].optimizer_s = stated - rest;
-}
-
 enum { DEFAULT_DRAWS = 1000 };
 
 static void fill_interval(planner *p, gl_step *step)
@@ -297,7 +167,7 @@ static void fill_step_times(planner *p, const gl_schedule *s)
 {
     gl_step *step = &p->plan->step;
     const gl_workload *w = p->workload;
-    double ranks = (double)gl_workload_ranks(w), tokens = step_tokens(w);
+    double ranks = (double)gl_workload_ranks(w), tokens = gl_workload_step_tokens(w);
     step->time_s = s->time_s;
     fill_interval(p, step);
     step->compute_s = s->compute_s;
@@ -490,8 +360,7 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
     if (!build_stages(&p, err))
         return false;
     gl_compute_build(workload, &out->parameters, cluster, arena, &out->compute);
-    if (out->compute.known)
-        apply_stated_compute(&p);
+    gl_schedule_state_compute(workload, cluster, &out->compute, out->stage_plans);
     out->stage = options->stage >= 0 && options->stage < workload->parallel.pp
                      ? options->stage
                      : busiest_stage(out, workload->parallel.pp);

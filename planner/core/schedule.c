@@ -65,7 +65,7 @@ static void time_last(const context *c, const gl_stage_work *work, const double 
     }
     t->last_s = now_s - before_s;
     t->late_s = t->last_s - backward_s[0];
-    t->tail_s = fmax(0, gl_pass_stream_follow(&stream, (double)INFINITY) - now_s);
+    t->tail_s = gl_larger(0, gl_pass_stream_follow(&stream, (double)INFINITY) - now_s);
     t->tax_s += stream.tax_s;
     t->stall_s += stream.stall_s;
 }
@@ -122,7 +122,8 @@ typedef struct pipeline {
     int64_t m;
     const double *pass_s[2]; /* by stage: all its chunks */
     double send_s[2];
-    bool blocking; /* sends stop the sender's compute */
+    double hold_s[2]; /* of it, in which the link carries nothing else */
+    bool blocking;    /* sends stop the sender's compute */
 } pipeline;
 
 /* What a microbatch costs a stage; a blocking send is part of the stage's work. */
@@ -137,10 +138,11 @@ static double gpipe_s(const pipeline *l)
 {
     double time_s = 0;
     for (int phase = 0; phase < 2; phase++) {
-        double link_s = l->blocking ? 0 : l->send_s[phase], most_s = link_s;
+        double link_s = l->blocking ? 0 : l->send_s[phase];
+        double most_s = l->blocking ? 0 : l->hold_s[phase];
         for (int i = 0; i < l->p; i++) {
             time_s += phase_s(l, phase, i) + (i > 0 ? link_s : 0);
-            most_s = fmax(most_s, phase_s(l, phase, i));
+            most_s = gl_larger(most_s, phase_s(l, phase, i));
         }
         time_s += (double)(l->m - 1) * most_s;
     }
@@ -163,7 +165,7 @@ typedef struct turns {
 static double turn_s(const turns *t, int a, int b)
 {
     double s = t->sum_s[b + 1] - t->sum_s[a] + (b - a) * t->hop_s;
-    return a == b ? fmax(s, t->link_s) : s;
+    return a == b ? gl_larger(s, t->link_s) : s;
 }
 
 static turns prepare_turns(const pipeline *l, gl_arena *scratch)
@@ -172,13 +174,13 @@ static turns prepare_turns(const pipeline *l, gl_arena *scratch)
                .best_s = GL_ARENA_NEW(scratch, double, (size_t)l->p + 1)};
     if (!l->blocking) {
         t.hop_s = l->send_s[FORWARD] + l->send_s[BACKWARD];
-        t.link_s = fmax(l->send_s[FORWARD], l->send_s[BACKWARD]);
+        t.link_s = gl_larger(l->hold_s[FORWARD], l->hold_s[BACKWARD]);
     }
     for (int i = 0; i < l->p; i++)
         t.sum_s[i + 1] = t.sum_s[i] + phase_s(l, FORWARD, i) + phase_s(l, BACKWARD, i);
     for (int a = 0; a < l->p; a++)
         for (int b = a; b < l->p; b++)
-            t.best_s[b - a + 1] = fmax(t.best_s[b - a + 1], turn_s(&t, a, b));
+            t.best_s[b - a + 1] = gl_larger(t.best_s[b - a + 1], turn_s(&t, a, b));
     return t;
 }
 
@@ -191,7 +193,7 @@ static double turns_s(const pipeline *l, const turns *t)
         for (int b = a; b < l->p; b++) {
             int64_t left = gains - (l->p - a), n = b - a + 1;
             double s = turn_s(t, a, l->p - 1) + (double)(left / n) * turn_s(t, a, b);
-            most_s = fmax(most_s, s + t->best_s[left % n]);
+            most_s = gl_larger(most_s, s + t->best_s[left % n]);
         }
     return most_s;
 }
@@ -204,9 +206,9 @@ static double ends_s(const pipeline *l)
     double gains = (double)(l->m - 1);
     for (int a = 0; a < l->p; a++)
         for (int b = 0; b < l->p; b++) {
-            double x = fmin(gains, l->p - 1 - a), y = fmin(gains - x, l->p - 1 - b);
-            most_s = fmax(most_s, x * phase_s(l, FORWARD, a) + y * phase_s(l, BACKWARD, b) +
-                                      (gains - x - y) * last_s);
+            double x = gl_smaller(gains, l->p - 1 - a), y = gl_smaller(gains - x, l->p - 1 - b);
+            most_s = gl_larger(most_s, x * phase_s(l, FORWARD, a) + y * phase_s(l, BACKWARD, b) +
+                                           (gains - x - y) * last_s);
         }
     return most_s;
 }
@@ -217,7 +219,7 @@ static double busy_s(const pipeline *l, const turns *t)
 {
     double most_s = 0;
     for (int i = 0; i < l->p; i++)
-        most_s = fmax(most_s, t->sum_s[i] + i * t->hop_s + (double)l->m * turn_s(t, i, i));
+        most_s = gl_larger(most_s, t->sum_s[i] + i * t->hop_s + (double)l->m * turn_s(t, i, i));
     return most_s;
 }
 
@@ -225,7 +227,7 @@ static double one_f_one_b_s(const pipeline *l, gl_arena *scratch)
 {
     turns t = prepare_turns(l, scratch);
     double once_s = t.sum_s[l->p] + (l->p - 1) * t.hop_s;
-    return fmax(once_s + fmax(turns_s(l, &t), ends_s(l)), busy_s(l, &t));
+    return gl_larger(once_s + gl_larger(turns_s(l, &t), ends_s(l)), busy_s(l, &t));
 }
 
 /*
@@ -240,20 +242,21 @@ static double interleaved_s(const pipeline *l)
     for (int i = 0; i < l->p; i++) {
         double s = l->pass_s[FORWARD][i] + l->pass_s[BACKWARD][i];
         work_s += s;
-        most_s = fmax(most_s, s);
+        most_s = gl_larger(most_s, s);
         for (int phase = 0; phase < 2; phase++)
-            chunk_s[phase] = fmax(chunk_s[phase], l->pass_s[phase][i] / l->v);
+            chunk_s[phase] = gl_larger(chunk_s[phase], l->pass_s[phase][i] / l->v);
     }
     double m = (double)l->m, p = l->p, v = l->v, hop_s = l->send_s[FORWARD] + l->send_s[BACKWARD];
-    double time_s = m * most_s + (work_s - most_s) / v + (v - 1) / v * fmax(0, work_s - m * most_s);
+    double time_s =
+        m * most_s + (work_s - most_s) / v + (v - 1) / v * gl_larger(0, work_s - m * most_s);
     if (!l->blocking) {
-        double late_s = fmax(0, l->send_s[FORWARD] - chunk_s[BACKWARD]) +
-                        fmax(0, l->send_s[BACKWARD] - chunk_s[FORWARD]);
-        return time_s + (p * v - 1) * hop_s + (v - 1) * fmax(0, m - p) * late_s;
+        double late_s = gl_larger(0, l->send_s[FORWARD] - chunk_s[BACKWARD]) +
+                        gl_larger(0, l->send_s[BACKWARD] - chunk_s[FORWARD]);
+        return time_s + (p * v - 1) * hop_s + (v - 1) * gl_larger(0, m - p) * late_s;
     }
     double middle_s = m * (most_s + v * hop_s) + (chunk_s[FORWARD] + chunk_s[BACKWARD]);
     double ends_s = time_s + hop_s / 2 * ((2 * v - 1) * m + 2 * p - 3);
-    return l->p > 2 ? fmax(ends_s, middle_s) : ends_s;
+    return l->p > 2 ? gl_larger(ends_s, middle_s) : ends_s;
 }
 
 static double pipeline_s(const pipeline *l, gl_schedule_kind kind, gl_arena *scratch)
@@ -268,7 +271,12 @@ static double pipeline_s(const pipeline *l, gl_schedule_kind kind, gl_arena *scr
 /* ---- the step ---------------------------------------------------------------------------------
  */
 
-static double line_s(const context *c, const stage_time *times, const double send_s[2])
+/* A send and what of it is the wire's, by phase. */
+typedef struct send_times {
+    double send_s[2], way_s[2];
+} send_times;
+
+static double line_s(const context *c, const stage_time *times, const send_times *s)
 {
     const gl_parallel *p = &c->workload->parallel;
     double *pass_s[2];
@@ -281,7 +289,9 @@ static double line_s(const context *c, const stage_time *times, const double sen
                            .v = gl_pass_chunks(p),
                            .m = c->microbatches,
                            .pass_s = {pass_s[FORWARD], pass_s[BACKWARD]},
-                           .send_s = {send_s[FORWARD], send_s[BACKWARD]},
+                           .send_s = {s->send_s[FORWARD], s->send_s[BACKWARD]},
+                           .hold_s = {s->send_s[FORWARD] - s->way_s[FORWARD],
+                                      s->send_s[BACKWARD] - s->way_s[BACKWARD]},
                            .blocking = !c->workload->overlap.pp};
     return pipeline_s(&line, p->schedule, c->scratch);
 }
@@ -295,14 +305,14 @@ static double gradients_done_s(const context *c, const gl_stage_work *works,
     double done_s = 0, tied_s = 0, end_s = first_done_s;
     for (int i = 0; i < pp; i++) {
         double own_s = end_s + times[i].tail_s;
-        done_s = fmax(done_s, own_s);
+        done_s = gl_larger(done_s, own_s);
         if (works[i].once_s[GL_ONCE_EMBEDDING] > 0)
-            tied_s = fmax(tied_s, own_s);
+            tied_s = gl_larger(tied_s, own_s);
         end_s -= times[i].last_s + send_back_s;
     }
     for (int i = 0; i < pp; i++) {
         if (works[i].once_s[GL_ONCE_EMBEDDING] > 0)
-            done_s = fmax(done_s, tied_s + works[i].once_s[GL_ONCE_EMBEDDING]);
+            done_s = gl_larger(done_s, tied_s + works[i].once_s[GL_ONCE_EMBEDDING]);
     }
     return done_s;
 }
@@ -312,8 +322,8 @@ static double update_s(const gl_stage_work *works, int pp)
 {
     double most_s = 0;
     for (int i = 0; i < pp; i++)
-        most_s = fmax(most_s, works[i].once_s[GL_ONCE_NORM] + works[i].optimizer_s +
-                                  works[i].once_s[GL_ONCE_GATHER]);
+        most_s = gl_larger(most_s, works[i].once_s[GL_ONCE_NORM] + works[i].optimizer_s +
+                                       works[i].once_s[GL_ONCE_GATHER]);
     return most_s;
 }
 
@@ -323,10 +333,10 @@ gl_schedule gl_schedule__parts(const gl_step_facts *f)
                      .overlap_tax_s = f->tax_s,
                      .optimizer_s = f->optimizer_s,
                      .slowest_stage = f->slowest_stage};
-    double sends_s = fmax(0, f->time_s - f->without_sends_s);
-    double once_s = fmax(0, f->update_s - f->optimizer_s);
+    double sends_s = gl_larger(0, f->time_s - f->without_sends_s);
+    double once_s = gl_larger(0, f->update_s - f->optimizer_s);
     double left_s = f->time_s - f->compute_s - f->tax_s - f->optimizer_s;
-    s.exposed_s = fmax(0, fmin(f->stall_s + sends_s + f->tail_s + once_s, left_s));
+    s.exposed_s = gl_larger(0, gl_smaller(f->stall_s + sends_s + f->tail_s + once_s, left_s));
     s.bubble_s = left_s - s.exposed_s;
     /* Sums in another order differ in their last digits: without other stages nothing waits. */
     if (s.bubble_s < ROUNDING_FRAC * f->time_s)
@@ -339,13 +349,13 @@ gl_schedule gl_schedule__parts(const gl_step_facts *f)
 
 /* The whole step over links with these times for a send. */
 static double step_s(const context *c, const gl_stage_work *works, const stage_time *times,
-                     const double send_s[2], gl_step_facts *facts)
+                     const send_times *sends, gl_step_facts *facts)
 {
     int pp = c->workload->parallel.pp;
-    double end_s = line_s(c, times, send_s);
+    double end_s = line_s(c, times, sends);
     for (int i = 0; i < pp; i++)
         end_s += times[i].late_s;
-    double done_s = gradients_done_s(c, works, times, end_s, send_s[BACKWARD]);
+    double done_s = gradients_done_s(c, works, times, end_s, sends->send_s[BACKWARD]);
     facts->tail_s = done_s - end_s;
     facts->update_s = update_s(works, pp);
     return done_s + facts->update_s;
@@ -364,16 +374,56 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
     const stage_time *w = &times[worst];
     gl_step_facts facts = {.slowest_stage = worst, .tax_s = w->tax_s, .stall_s = w->stall_s};
     facts.compute_s = (double)m * (w->compute_s[FORWARD] + w->compute_s[BACKWARD]);
-    double send_s[2] = {0, 0};
-    const double none_s[2] = {0, 0};
+    send_times sends = {{0}, {0}};
+    const send_times none = {{0}, {0}};
     for (int i = 0; i < pp; i++) {
-        facts.optimizer_s = fmax(facts.optimizer_s, works[i].optimizer_s);
-        for (int phase = 0; phase < 2; phase++)
-            send_s[phase] = fmax(send_s[phase], works[i].send_s[phase]);
+        facts.optimizer_s = gl_larger(facts.optimizer_s, works[i].optimizer_s);
+        for (int phase = 0; phase < 2; phase++) {
+            sends.send_s[phase] = gl_larger(sends.send_s[phase], works[i].send_s[phase]);
+            sends.way_s[phase] = gl_larger(sends.way_s[phase], works[i].way_s[phase]);
+        }
     }
-    facts.without_sends_s = pp > 1 ? step_s(&c, works, times, none_s, &facts) : 0;
-    facts.time_s = step_s(&c, works, times, send_s, &facts);
+    facts.without_sends_s = pp > 1 ? step_s(&c, works, times, &none, &facts) : 0;
+    facts.time_s = step_s(&c, works, times, &sends, &facts);
     if (pp == 1)
         facts.without_sends_s = facts.time_s;
     return gl_schedule__parts(&facts);
+}
+
+/* ---- compute as stated ------------------------------------------------------------------------
+ */
+
+/* Of a step; 0: nothing was stated. */
+static double stated_s(const gl_workload *w, const gl_cluster *cluster, const gl_compute *compute)
+{
+    if (!(w->compute.mfu_frac > 0))
+        return w->compute.step_s;
+    double tokens_per_gpu = gl_workload_step_tokens(w) / (double)gl_workload_ranks(w);
+    return compute->model_flop_per_token * tokens_per_gpu /
+           (gl_peak_flop_per_s(cluster->gpu, w->precision.compute) * w->compute.mfu_frac);
+}
+
+void gl_schedule_state_compute(const gl_workload *workload, const gl_cluster *cluster,
+                               gl_compute *c, gl_stage_plan *stages)
+{
+    double stated = c->known ? stated_s(workload, cluster, c) : 0;
+    if (!(stated > 0))
+        return;
+    gl_arena *scratch = gl_arena_create();
+    const gl_scales alone = {1, {0, 0}, 1};
+    gl_schedule s = gl_schedule_eval(workload, c, stages, &alone, scratch);
+    gl_arena_destroy(scratch);
+    /* The optimizer step is part of what was stated, as long as it leaves most of it to compute. */
+    double rest = gl_larger(stated - s.optimizer_s, stated / 2);
+    double factor = s.compute_s > 0 ? rest / s.compute_s : 1;
+    for (int i = 0; i < GL_BLOCK_KIND_COUNT; i++) {
+        c->forward_s[i] *= factor;
+        c->backward_s[i] *= factor;
+    }
+    for (size_t i = 0; i < c->operator_count; i++) {
+        c->operators[i].forward_s *= factor;
+        c->operators[i].backward_s *= factor;
+    }
+    for (int i = 0; i < workload->parallel.pp; i++)
+        stages[i].optimizer_s = stated - rest;
 }

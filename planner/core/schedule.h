@@ -50,6 +50,12 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
                              const gl_stage_plan *stages, const gl_scales *scales,
                              gl_arena *scratch);
 
+/* A time or an MFU that the user measured on one GPU replaces the operator model's: the blocks keep
+ * their proportions. Changes `compute` and the stages' optimizer; nothing when nothing was stated.
+ */
+void gl_schedule_state_compute(const gl_workload *workload, const gl_cluster *cluster,
+                               gl_compute *compute, gl_stage_plan *stages);
+
 /* The tier that decides a time: 0 inside a node, 1 between nodes. */
 static inline int gl_slower_tier(const gl_network_time *time)
 {

@@ -50,6 +50,7 @@ typedef struct stage_state {
     gl_pass_stream stream;
     gl_pass_listener listener;
     under_way now;
+    double parts[2]; /* of whole phases that were computed */
     gl_stage_usage *usage;
     bool queued;
 } stage_state;
@@ -80,9 +81,9 @@ static void emit(stage_state *s, gl_stream stream, gl_event_kind kind, slot at, 
     if (!(end_s > start_s))
         return;
     s->usage->busy_s[stream] += end_s - start_s;
-    sim->out->event_count++;
     if (sim->sink == NULL)
         return;
+    sim->out->event_count++;
     const gl_event event = {.start_s = start_s,
                             .end_s = end_s,
                             .stage = s->index,
@@ -132,7 +133,7 @@ static void on_computed(void *context, double start_s, double end_s, double from
         hidden_from_s[stream_of(&s->work->plan->traffic.rows[r->row])] -= r->hidden_s * part;
     }
     for (int i = 0; i < GL_STREAM_COUNT; i++)
-        hidden_from_s[i] = fmax(hidden_from_s[i], start_s); /* rounding */
+        hidden_from_s[i] = gl_larger(hidden_from_s[i], start_s); /* rounding */
     for (size_t i = 0; i < share->row_count; i++) {
         const gl_inline_row *r = &share->rows[i];
         gl_stream stream = stream_of(&s->work->plan->traffic.rows[r->row]);
@@ -148,6 +149,35 @@ static void on_computed(void *context, double start_s, double end_s, double from
         waited_s = until_s;
         if (s->usage->row_exposed_s != NULL)
             s->usage->row_exposed_s[r->row] += r->exposed_s * part;
+    }
+}
+
+/* The same when nobody hears of it: summed up at the end. */
+static void on_computed_quietly(void *context, double start_s, double end_s, double from, double to)
+{
+    stage_state *s = context;
+    int phase = s->now.phase == FORWARD && from >= s->now.turn ? BACKWARD : s->now.phase;
+    if (s->now.places[phase] > 0)
+        s->parts[phase] += (to - from) / s->now.places[phase];
+    s->usage->busy_s[GL_STREAM_COMPUTE] += end_s - start_s;
+}
+
+static void sum_quiet_parts(stage_state *s)
+{
+    gl_stage_usage *usage = s->usage;
+    for (int phase = 0; phase < 2; phase++) {
+        const gl_phase_share *share = &s->work->phase[phase];
+        double parts = s->parts[phase];
+        usage->tax_s += share->tax_s * parts;
+        usage->stall_s += share->exposed_s * parts;
+        usage->busy_s[GL_STREAM_COMPUTE] -= share->exposed_s * parts;
+        for (size_t i = 0; i < share->row_count; i++) {
+            const gl_inline_row *r = &share->rows[i];
+            usage->busy_s[stream_of(&s->work->plan->traffic.rows[r->row])] +=
+                (r->hidden_s + r->exposed_s) * parts;
+            if (usage->row_exposed_s != NULL)
+                usage->row_exposed_s[r->row] += r->exposed_s * parts;
+        }
     }
 }
 
@@ -249,14 +279,15 @@ static void send(stage_state *s, int phase, slot at, double done_s)
     int next = at.chunk * sim->pp + s->index + (phase == FORWARD ? 1 : -1);
     if (next < 0 || next >= sim->pp * sim->chunks)
         return;
-    double start_s = fmax(done_s, s->link_free_s[phase]);
+    double start_s = gl_larger(done_s, s->link_free_s[phase]);
     double end_s = start_s + s->work->send_s[phase];
-    s->link_free_s[phase] = end_s;
+    double held_s = end_s - s->work->way_s[phase]; /* then the link is free for the next */
     if (!sim->workload->overlap.pp)
-        s->free_s = end_s;
+        s->free_s = held_s = end_s;
+    s->link_free_s[phase] = held_s;
     emit(s, phase == FORWARD ? GL_STREAM_SEND : GL_STREAM_SEND_BACK,
          phase == FORWARD ? GL_EVENT_FORWARD : GL_EVENT_BACKWARD, at, s->work->send_row[phase],
-         start_s, end_s);
+         start_s, held_s);
     *arrival(sim, phase, next, at.microbatch) = end_s;
     if (next % sim->pp != s->index)
         enqueue(sim, next % sim->pp);
@@ -288,7 +319,7 @@ static void run_stage(stage_state *s)
         if (ready_s < 0)
             return;
         s->next++;
-        run_pass(s, phase, at, fmax(ready_s, s->free_s));
+        run_pass(s, phase, at, gl_larger(ready_s, s->free_s));
     }
 }
 
@@ -321,7 +352,8 @@ static void on_tail(void *context, const gl_queued *message, double start_s, dou
     const tail *t = context;
     on_sent(t->stage, message, start_s, end_s);
     if (t->stage->usage->row_exposed_s != NULL)
-        t->stage->usage->row_exposed_s[message->row] += fmax(0, end_s - fmax(start_s, t->end_s));
+        t->stage->usage->row_exposed_s[message->row] +=
+            gl_larger(0, end_s - gl_larger(start_s, t->end_s));
 }
 
 static double finish_messages(stage_state *s, double end_s)
@@ -332,7 +364,7 @@ static double finish_messages(stage_state *s, double end_s)
     s->stream.listener = &listener;
     double done_s = gl_pass_stream_follow(&s->stream, (double)INFINITY);
     s->stream.listener = NULL;
-    return fmax(done_s, s->free_s);
+    return gl_larger(done_s, s->free_s);
 }
 
 /* The stage's calls of a kind that happen once a step, one after the other. */
@@ -343,11 +375,13 @@ static double run_once(stage_state *s, gl_once_kind kind, double start_s)
         const gl_once *once = &work->once[i];
         if (once->kind != kind)
             continue;
-        emit(s, GL_STREAM_DP, GL_EVENT_OPTIMIZER, no_slot, once->row, start_s,
-             start_s + once->time_s);
+        for (int64_t k = 0; k < once->calls; k++) {
+            emit(s, GL_STREAM_DP, GL_EVENT_OPTIMIZER, no_slot, once->row, start_s,
+                 start_s + once->time_s);
+            start_s += once->time_s;
+        }
         if (s->usage->row_exposed_s != NULL)
-            s->usage->row_exposed_s[once->row] += once->time_s;
-        start_s += once->time_s;
+            s->usage->row_exposed_s[once->row] += once->time_s * (double)once->calls;
     }
     return start_s;
 }
@@ -363,21 +397,21 @@ static void finish_step(simulator *sim)
 {
     double computed_s = 0, tied_s = 0, ready_s = 0;
     for (int i = 0; i < sim->pp; i++)
-        computed_s = fmax(computed_s, sim->stages[i].usage->backward_end_s);
+        computed_s = gl_larger(computed_s, sim->stages[i].usage->backward_end_s);
     for (int i = 0; i < sim->pp; i++) {
         stage_state *s = &sim->stages[i];
         double done_s = finish_messages(s, computed_s);
-        ready_s = fmax(ready_s, done_s);
+        ready_s = gl_larger(ready_s, done_s);
         if (s->work->once_s[GL_ONCE_EMBEDDING] > 0)
-            tied_s = fmax(tied_s, done_s);
+            tied_s = gl_larger(tied_s, done_s);
     }
     for (int i = 0; i < sim->pp; i++)
         if (sim->stages[i].work->once_s[GL_ONCE_EMBEDDING] > 0)
-            ready_s = fmax(ready_s, run_once(&sim->stages[i], GL_ONCE_EMBEDDING, tied_s));
+            ready_s = gl_larger(ready_s, run_once(&sim->stages[i], GL_ONCE_EMBEDDING, tied_s));
     sim->out->computed_s = computed_s;
     sim->out->ready_s = ready_s;
     for (int i = 0; i < sim->pp; i++)
-        sim->out->time_s = fmax(sim->out->time_s, update(&sim->stages[i], ready_s));
+        sim->out->time_s = gl_larger(sim->out->time_s, update(&sim->stages[i], ready_s));
 }
 
 /* ---- all of it --------------------------------------------------------------------------------
@@ -393,7 +427,10 @@ static void prepare_stage(simulator *sim, int index, const gl_stage_work *work)
                       .warmup = warmup_of(sim, index),
                       .now = {.places = {gl_phase_s(&work->phase[0]), gl_phase_s(&work->phase[1])}},
                       .usage = &sim->out->stages[index]};
-    s->listener = (gl_pass_listener){.computed = on_computed, .sent = on_sent, .context = s};
+    s->listener =
+        (gl_pass_listener){.computed = sim->sink != NULL ? on_computed : on_computed_quietly,
+                           .sent = on_sent,
+                           .context = s};
     s->stream = (gl_pass_stream){.started_s = (double)NAN,
                                  .arena = sim->arena,
                                  .listener = &s->listener,
@@ -439,6 +476,7 @@ static gl_simulation simulate(const gl_workload *workload, const gl_stage_work *
     run_passes(&sim);
     finish_step(&sim);
     for (int i = 0; i < pp; i++) {
+        sum_quiet_parts(&sim.stages[i]);
         out.stages[i].tax_s += sim.stages[i].stream.tax_s;
         out.stages[i].stall_s += sim.stages[i].stream.stall_s;
     }
@@ -563,7 +601,7 @@ static void expose_sends(const gl_stage_work *work, double cost_s, double *row_e
         size_t row = work->send_row[phase];
         double calls = (double)work->plan->traffic.rows[row].calls_per_step;
         row_exposed_s[row] =
-            fmin(work->send_s[phase] * calls, cost_s * work->send_s[phase] / both_s);
+            gl_smaller(work->send_s[phase] * calls, cost_s * work->send_s[phase] / both_s);
     }
 }
 
@@ -573,6 +611,7 @@ static const gl_stage_work *free_sends(const gl_stage_work *works, int pp, gl_ar
     for (int i = 0; i < pp; i++) {
         copies[i] = works[i];
         copies[i].send_s[FORWARD] = copies[i].send_s[BACKWARD] = 0;
+        copies[i].way_s[FORWARD] = copies[i].way_s[BACKWARD] = 0;
     }
     return copies;
 }
@@ -592,7 +631,7 @@ gl_schedule gl_simulate_step(const gl_workload *workload, const gl_compute *comp
                          scratch};
     step_sample s = sample_step(&c, gl_simulation_events(workload, stages), row_exposed_s);
     if (c.report >= 0)
-        expose_sends(&works[c.report], fmax(0, s.time_s - s.without_sends_s), row_exposed_s);
+        expose_sends(&works[c.report], gl_larger(0, s.time_s - s.without_sends_s), row_exposed_s);
     const gl_step_facts facts = {.time_s = s.time_s,
                                  .without_sends_s = s.without_sends_s,
                                  .tail_s = s.tail_s,

@@ -56,7 +56,7 @@ typedef struct gl_simulation {
     double computed_s;      /* all backwards are computed */
     double ready_s;         /* all their messages are done: the gradient norm */
     gl_stage_usage *stages; /* pp of them */
-    size_t event_count;
+    size_t event_count;     /* that the sink heard; 0 without one */
 } gl_simulation;
 
 /* Simulates. `sink` may be NULL. What is returned lives in the arena. */

@@ -8,7 +8,8 @@ static bool same_row(const gl_traffic_row *row, const gl_traffic_row *kind, int6
 {
     return row->size_bytes == size_bytes && row->dimension == kind->dimension &&
            row->phase == kind->phase && row->collective == kind->collective &&
-           row->group == kind->group && strcmp(row->operation, kind->operation) == 0;
+           row->group == kind->group &&
+           (row->operation == kind->operation || strcmp(row->operation, kind->operation) == 0);
 }
 
 static int find_row(const gl_traffic *traffic, const gl_traffic_row *kind, int64_t size_bytes)
@@ -65,24 +66,62 @@ int64_t gl_traffic__bytes(int64_t elements, gl_dtype dtype)
     return elements * (int64_t)gl_dtype_bytes(dtype);
 }
 
-void gl_traffic_build(const gl_workload *workload, const gl_parameters *parameters,
-                      const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
-                      gl_traffic *out)
+static gl_traffic_builder start(const gl_workload *workload, const gl_parameters *parameters,
+                                const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
+                                gl_traffic *out)
 {
-    const gl_parallel *p = &workload->parallel;
     *out = (gl_traffic){0};
-    gl_traffic_builder builder = {
+    return (gl_traffic_builder){
         .workload = workload,
         .parameters = parameters,
         .stage = stage,
         .layout = layout,
         .arena = arena,
         .out = out,
-        .microbatches = gl_workload_microbatches(workload),
-        .tokens = (int64_t)workload->model.sequence * workload->batch.micro / p->cp,
+        .tokens = (int64_t)workload->model.sequence * workload->batch.micro / workload->parallel.cp,
     };
-    assert(builder.microbatches >= 1); /* check.h: the batch divides by dp · micro */
+}
+
+void gl_traffic_prepare(const gl_workload *workload, const gl_parameters *parameters,
+                        const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
+                        gl_traffic_base *out)
+{
+    gl_traffic_builder builder = start(workload, parameters, stage, layout, arena, &out->traffic);
+    builder.microbatches = 1;
     gl_traffic__data_parallel(&builder);
+    out->every = GL_ARENA_NEW(arena, bool, out->traffic.row_count);
+    for (size_t i = 0; i < out->traffic.message_count; i++) {
+        const gl_message *m = &out->traffic.messages[i];
+        out->every[m->row] = m->every_microbatch;
+    }
+}
+
+enum { ROWS_EXPECTED = 24 };
+
+static void take_base(const gl_traffic_base *base, gl_traffic_builder *b)
+{
+    gl_traffic *out = b->out;
+    out->messages = base->traffic.messages;
+    out->message_count = base->traffic.message_count;
+    out->row_count = base->traffic.row_count;
+    b->row_capacity = out->row_count + ROWS_EXPECTED;
+    out->rows = gl_arena_alloc_raw(b->arena, b->row_capacity, sizeof *out->rows);
+    for (size_t i = 0; i < out->row_count; i++) {
+        gl_traffic_row *row = &out->rows[i];
+        *row = base->traffic.rows[i];
+        row->placement = b->layout->groups[row->group];
+        row->calls_per_step *= base->every[i] ? b->microbatches : 1;
+    }
+}
+
+void gl_traffic_complete(const gl_traffic_base *base, const gl_workload *workload,
+                         const gl_parameters *parameters, const gl_stage *stage,
+                         const gl_layout *layout, gl_arena *arena, gl_traffic *out)
+{
+    gl_traffic_builder builder = start(workload, parameters, stage, layout, arena, out);
+    builder.microbatches = gl_workload_microbatches(workload);
+    assert(builder.microbatches >= 1); /* check.h: the batch divides by dp · micro */
+    take_base(base, &builder);
     if (parameters->exact) {
         gl_traffic__tensor_parallel(&builder);
         gl_traffic__pipeline(&builder);
@@ -91,6 +130,15 @@ void gl_traffic_build(const gl_workload *workload, const gl_parameters *paramete
         gl_traffic__embedding(&builder);
     }
     gl_traffic__optimizer(&builder);
+}
+
+void gl_traffic_build(const gl_workload *workload, const gl_parameters *parameters,
+                      const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
+                      gl_traffic *out)
+{
+    gl_traffic_base base;
+    gl_traffic_prepare(workload, parameters, stage, layout, arena, &base);
+    gl_traffic_complete(&base, workload, parameters, stage, layout, arena, out);
 }
 
 double gl_traffic_wire_bytes(const gl_traffic_row *row)

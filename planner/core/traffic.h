@@ -70,6 +70,26 @@ void gl_traffic_build(const gl_workload *workload, const gl_parameters *paramete
                       const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
                       gl_traffic *out);
 
+/*
+ * The same in two steps, for many layouts of one model: the data parallel messages, which are the
+ * bulk of the work, depend on the stage's weights and on how ZeRO splits them, not on how many
+ * replicas and microbatches there are (but on whether there are any: groups of one move nothing).
+ */
+typedef struct gl_traffic_base {
+    gl_traffic traffic; /* data parallel rows and messages; calls of one microbatch */
+    bool *every;        /* by row: moves with every microbatch, not once a step */
+} gl_traffic_base;
+
+void gl_traffic_prepare(const gl_workload *workload, const gl_parameters *parameters,
+                        const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
+                        gl_traffic_base *out);
+
+/* What was prepared with this layout's groups and microbatches, and all other rows. `out` shares
+ * the messages. */
+void gl_traffic_complete(const gl_traffic_base *base, const gl_workload *workload,
+                         const gl_parameters *parameters, const gl_stage *stage,
+                         const gl_layout *layout, gl_arena *arena, gl_traffic *out);
+
 /* Bytes that a rank puts on its links for one call: size × bus factor (ring), all-to-all and
  * all-gather alike; send/receive: size. */
 double gl_traffic_wire_bytes(const gl_traffic_row *row);

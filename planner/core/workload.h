@@ -165,6 +165,9 @@ int64_t gl_workload_microbatches(const gl_workload *workload);
  * where that is FP8, which is a type of matrix products. */
 gl_dtype gl_activation_type(const gl_precision *precision);
 
+/* Tokens of a step over all replicas; 0 when the sequence is not stated. */
+double gl_workload_step_tokens(const gl_workload *workload);
+
 /* Ranks over which ZeRO spreads dense weights, or those of experts. */
 double gl_zero_ranks(const gl_parallel *parallel, bool experts);
 

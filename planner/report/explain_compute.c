@@ -74,8 +74,9 @@ static const char *source_text(const gl_explainer *e, const char *what, const gl
 
 static const char *launches(const gl_explainer *e, int count)
 {
-    return gl_arena_printf(e->arena, "%d · %s", count,
-                           seconds(e, gl_kernel_launch_s(e->plan->workload, e->plan->cluster->gpu)));
+    return gl_arena_printf(
+        e->arena, "%d · %s", count,
+        seconds(e, gl_kernel_launch_s(e->plan->workload, e->plan->cluster->gpu)));
 }
 
 static gl_figure_how gemm_forward(const gl_explainer *e, const gl_operator *op)

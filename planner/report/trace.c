@@ -218,9 +218,7 @@ static void write_name(gl_json *json, const collector *c, const entry *e)
 static double calls_of(const collector *c, const entry *e, const gl_traffic_row *row)
 {
     if (e->stream != GL_STREAM_TP && e->stream != GL_STREAM_CP && e->stream != GL_STREAM_EP)
-        return e->kind == GL_EVENT_OPTIMIZER && row->dimension != GL_TRAFFIC_DP
-                   ? (double)row->calls_per_step
-                   : 1;
+        return 1;
     return (double)row->calls_per_step / (double)c->microbatches / c->chunks;
 }
 

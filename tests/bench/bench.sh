@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What a plan of the 405B description costs: wall time, largest resident set, instructions; beside a
-# program that does nothing. For people to compare before and after a change: no test, since a busy
+# program that does nothing; then rates of the core: layouts evaluated, steps simulated. For people to compare before and after a change: no test, since a busy
 # machine would fail it. bench.sh [FOLDER OF PROGRAMS]
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -32,3 +32,22 @@ report 'gpulink-plan --version' "$bin/gpulink-plan" --version
 report 'gpulink-plan 405B' "${plan[@]}"
 report 'gpulink-plan 405B, JSON' "${plan[@]}" --format json
 report 'gpulink-plan 1.1B, measured' "$bin/gpulink-plan" models/llama-1.1b-ddp.yaml --cluster h200-nvlink
+
+# The core's rates: the programs' build folder is the one above bin.
+cmake --build "$bin/.." --target gpulink-rates >/dev/null
+rates=$bin/gpulink-rates
+for case in 'models/llama3-405b.yaml hgx-h100-16-ndr' 'models/llama3-70b.yaml hgx-h100-16-ndr' \
+    'models/mixtral-8x7b.yaml hgx-h100-16-ndr' 'models/llama3-8b.yaml h200-nvlink'; do
+    printf '\n%s\n' "$case"
+    # shellcheck disable=SC2086
+    "$rates" evaluate $case 20000
+    ! command -v valgrind >/dev/null || {
+        # shellcheck disable=SC2086
+        counted=$(($(instructions "$rates" evaluate $case 1500) - $(instructions "$rates" evaluate $case 500)))
+        printf '%-44s %10d instructions, three times and drawing it\n' '  a layout' $((counted / 1000))
+    }
+done
+printf '\n'
+"$rates" simulate 50
+"$rates" plan models/llama3-405b.yaml hgx-h100-16-ndr 100
+"$rates" plan models/llama-1.1b-ddp.yaml h200-nvlink 100

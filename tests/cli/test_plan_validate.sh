@@ -4,7 +4,6 @@
 source "$GPULINK_SOURCE/tests/cli/support.sh"
 
 # Everything that is bundled: no row is lost.
-expect 0 '^[0-9]+ of [0-9]+ runs planned' gpulink-plan validate
 rows=$(cat "$GPULINK_SOURCE"/data/validation/*.csv | wc -l)
 tables=$(find "$GPULINK_SOURCE/data/validation" -maxdepth 1 -name '*.csv' | wc -l)
 gpulink-plan validate -f csv -q -t validation >planned.csv
@@ -14,10 +13,13 @@ checks=$((checks + 1))
     fail "$(wc -l <planned.csv) planned and $(wc -l <left.csv) left out are not all of $rows rows"
 expect 0 '^validation,h200-ddp-1,this project,' cat planned.csv
 expect 0 '^validation,meg20-003,.*network between them is not stated' cat left.csv
-expect 0 '^\| source \| Megatron-LM 2022 \| 8 \| 8 \|' gpulink-plan validate -f markdown -t accuracy
-expect 0 '"not_planned": \[' gpulink-plan validate -f json
-expect 0 '' gpulink-plan validate -f json --output answer.json
-expect 0 '"mean_absolute_error_frac"' cat answer.json
+expect 0 '' gpulink-plan validate -o answer.txt
+expect 0 '^[0-9]+ of [0-9]+ runs planned' cat answer.txt
+expect 0 '^all +all runs +[0-9]+ +[0-9]+' cat answer.txt
+eight=$GPULINK_SOURCE/data/validation/megatron-2022.csv
+expect 0 '^\| source \| Megatron-LM 2022 \| 8 \| 8 \|' gpulink-plan validate "$eight" -f markdown -t accuracy
+expect 0 '"not_planned": \[' gpulink-plan validate "$eight" -f json
+expect 0 '"mean_absolute_error_frac"' gpulink-plan validate "$eight" -f json -t accuracy
 
 # A table of one's own, from a file, from standard input, beside others.
 cat >own.csv <<'CSV'
@@ -44,7 +46,10 @@ conventions:
 YAML
 expect 0 'mine .*not today' gpulink-plan validate own.csv --conventions mine.yaml
 expect 3 'nowhere\.yaml: no such file' gpulink-plan validate own.csv --conventions nowhere.yaml
+expect 0 'mine\.yaml: ok' gpulink-plan check mine.yaml
+expect 0 'conventions\.yaml: ok' gpulink-plan check "$GPULINK_SOURCE/data/validation/conventions.yaml"
 sed -i 's/leave_out/leave_it/' mine.yaml
+expect 3 "mine\.yaml:7:5: conventions: unknown key 'leave_it'" gpulink-plan check mine.yaml
 expect 3 "mine\.yaml:7:5: conventions: unknown key 'leave_it'" gpulink-plan validate own.csv --conventions mine.yaml
 
 # What is no table.

@@ -112,7 +112,7 @@ static bool curve(gl_backend *b, gl_collective op, gl_dtype dtype, range r, doub
 {
     gl_grouping grouping = everybody(b);
     gl_error err;
-    double limit = b->vtable->max_size_bytes(b, op, &grouping.placement);
+    double limit = b->vtable->max_size_bytes(b, dtype);
     r.max = fmin(r.max, limit);
     if (b->leader)
         printf("# %s %s, %d ranks on %d nodes, up to %.0f bytes\n", gl_collective_name(op),

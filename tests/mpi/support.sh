@@ -43,9 +43,10 @@ check() {
     "$@" || fail "$words"
 }
 
-# Each rank leaves its process number in pid.RANK, so that a test can kill just that one.
+# Each rank leaves its process number in pid.RANK, so that a test can kill just that one, and mpirun's.
 cat >rank.sh <<'EOF'
 #!/bin/sh
+echo $PPID >pid.mpirun
 echo $$ >"pid.${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}"
 exec gpulink-calibrate "$@"
 EOF
@@ -91,6 +92,17 @@ wait_for() {
         [ "$tries" -gt 0 ] || return 1
         sleep 0.05
     done
+}
+
+ended() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# wait_killed JOB: for a session whose ranks were killed. At times mpirun of Open MPI 4.1 waits for itself while it
+# ends (in PMIx_server_finalize).
+wait_killed() {
+    wait_for 10 ended "$1" || kill -9 "$(cat pid.mpirun)"
+    wait "$1"
 }
 
 # Has a session stored points?

@@ -22,7 +22,7 @@ for i in $(seq 20); do
     1) kill -9 "$(cat pid.0)" ;;
     *) kill -9 "$(cat pid.0)" "$(cat pid.1)" ;;
     esac
-    wait $job && fail "round $i: a killed session ends well"
+    wait_killed $job && fail "round $i: a killed session ends well"
     # Killed while the tables were made, the file goes back to what it was: empty.
     query k.db 'PRAGMA quick_check' >/dev/null
     [ -s k.db ] || continue

@@ -54,6 +54,7 @@ typedef struct pipeline_case {
 typedef struct recipe {
     double bucket_s, gather_s, scatter_s, inline_s[2], hidden_s[2], send_s, norm_s, tied_s, after_s;
     double tax, slowdown;
+    double way_frac; /* of a send, on the wire */
     double within;
     bool every; /* the bucket moves with every microbatch */
     bool sharded;
@@ -70,6 +71,7 @@ static size_t add_row(stage_case *c, gl_traffic_dimension dimension, gl_phase ph
                                   .may_hide = may_hide,
                                   .placement = {2, 1, 2, 1}};
     c->times[i].time_s = c->times[i].tier_s[0] = time_s;
+    c->times[i].way_s = dimension == GL_TRAFFIC_PP ? time_s * r->way_frac : 0;
     c->tax[i] = may_hide ? r->tax : 0;
     c->slowdown[i] = may_hide ? r->slowdown : 0;
     return i;
@@ -184,6 +186,7 @@ static recipe random_recipe(uint64_t *random, double layer_s)
     r.norm_s = chance(random, 2) ? real(random, 0, layer_s / 10) : 0;
     r.tied_s = chance(random, 3) ? real(random, 0, layer_s) : 0;
     r.after_s = chance(random, 3) ? real(random, 0, layer_s) : 0;
+    r.way_frac = chance(random, 2) ? real(random, 0, 1) : 0;
     r.tax = chance(random, 2) ? real(random, 0, 0.8) : 0;
     r.slowdown = chance(random, 3) ? real(random, 0, 0.5) : 0;
     return r;
@@ -294,14 +297,16 @@ static void expected_work(const pipeline_case *c, int stage, double work_s[GL_ST
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
         const gl_traffic_row *row = &plan->traffic.rows[i];
         gl_stream stream = streams[row->dimension];
-        double s = plan->times[i].time_s * (double)row->calls_per_step;
+        /* On the wire a message does not hold its link. */
+        double way_s = c->workload.overlap.pp ? plan->times[i].way_s : 0;
+        double each_s = plan->times[i].time_s - way_s, s = each_s * (double)row->calls_per_step;
         if (stream == GL_STREAM_SEND && row->phase == GL_PHASE_BACKWARD)
             stream = GL_STREAM_SEND_BACK;
         /* At the ends of the model a chunk sends nothing. */
         bool at_end = stream == GL_STREAM_SEND        ? stage == pp - 1
                       : stream == GL_STREAM_SEND_BACK ? stage == 0
                                                       : false;
-        work_s[stream] += s - (at_end ? plan->times[i].time_s * m : 0);
+        work_s[stream] += s - (at_end ? each_s * m : 0);
     }
 }
 

@@ -76,9 +76,26 @@ static void texts_are_copied(void **state)
     assert_string_equal(gl_arena_printf(*state, "%s", ""), "");
 }
 
+static void an_arena_is_used_again(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_arena_reset(arena); /* empty as it is */
+    for (int round = 0; round < 3; round++) {
+        for (size_t size = 1; size < 100000; size *= 3) {
+            unsigned char *memory = gl_arena_alloc(arena, size, 1);
+            assert_true(memory[0] == 0 && memory[size - 1] == 0);
+            memset(memory, 0xff, size);
+        }
+        gl_arena_reset(arena);
+    }
+    gl_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_arena_is_used_again),
         cmocka_unit_test_setup_teardown(memory_is_zeroed_and_aligned, set_up, tear_down),
         cmocka_unit_test_setup_teardown(objects_do_not_overlap, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_a_valid_pointer, set_up, tear_down),

@@ -61,9 +61,9 @@ static void fake_texts(gl_backend *b, gl_arena *a, const gl_machine_text **texts
     *count = 1;
 }
 
-static double fake_max(gl_backend *b, gl_collective c, const gl_placement *p)
+static double fake_max(gl_backend *b, gl_dtype dtype)
 {
-    (void)b, (void)c, (void)p;
+    (void)b, (void)dtype;
     return fake.memory > 0 ? fake.memory : 1e12;
 }
 

@@ -8,9 +8,10 @@
 /* Left to NCCL's own buffers and to CUDA, of what is free. */
 static const double usable = 0.85, reserve_bytes = 2e9;
 
-double gl_gpu_max_size(gl_backend *backend, gl_collective collective, const gl_placement *placement)
+/* No collective needs more than both buffers in full. */
+double gl_gpu_max_size(gl_backend *backend, gl_dtype dtype)
 {
-    (void)collective, (void)placement; /* nobody needs more than both buffers in full */
+    (void)dtype;
     gl_nccl *self = (gl_nccl *)backend;
     double least = 0; /* negated: gl_launch_max finds the least */
     for (int i = 0; i < self->gpu_count; i++) {

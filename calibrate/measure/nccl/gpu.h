@@ -89,8 +89,7 @@ bool gl_gpu_form_groups(gl_nccl *self, const gl_grouping *grouping, gl_error *er
 void gl_gpu_destroy_communicators(gl_nccl *self);
 
 /* buffers.c */
-double gl_gpu_max_size(gl_backend *backend, gl_collective collective,
-                       const gl_placement *placement);
+double gl_gpu_max_size(gl_backend *backend, gl_dtype dtype);
 bool gl_gpu_get_buffers(gl_nccl *self, size_t bytes, gl_error *err);
 void gl_gpu_release_buffers(gl_nccl *self);
 bool gl_gpu_fill(gl_nccl *self, gl_gpu *gpu, unsigned char *buffer, size_t bytes, gl_error *err);
