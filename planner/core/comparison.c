@@ -126,7 +126,7 @@ static void count_fastest(gl_comparison *comparison, size_t draws)
 /* Compression and batch are ways out for an option that is too slow. */
 static bool is_way_out(gl_knob knob)
 {
-    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH;
+    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH || knob == GL_KNOB_MICRO;
 }
 
 static void find_break_evens(const gl_comparison *comparison, gl_compared *option,

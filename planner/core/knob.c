@@ -28,6 +28,8 @@ static const gl_knob_kind kinds[GL_KNOB_COUNT] = {
     [GL_KNOB_OVERLAP] = {"overlap", "what may hide", GL_NUMBER, "1", true, GL_CHEAP_NONE, 0},
     [GL_KNOB_COMPRESSION] = {"buckets.compression", "compression of gradients", GL_NUMBER, "1",
                              false, GL_CHEAP_LESS, 1},
+    [GL_KNOB_MICRO] = {"batch.micro", "sequences of a microbatch", GL_NUMBER, "", true,
+                       GL_CHEAP_LESS, 1},
     [GL_KNOB_BATCH] = {"batch.global", "sequences of a step", GL_NUMBER, "", true, GL_CHEAP_LESS,
                        1},
 };
@@ -111,6 +113,8 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     case GL_KNOB_OVERLAP_TAX:
     case GL_KNOB_OVERLAP:
         return 1;
+    case GL_KNOB_MICRO:
+        return w->batch.micro;
     case GL_KNOB_COMPRESSION:
         return w->parallel.dp > 1 ? w->buckets.compression : nan;
     default:
@@ -247,6 +251,16 @@ static bool set_batch(gl_workload *workload, double sequences)
     return true;
 }
 
+/* Larger microbatches of the same batch. */
+static bool set_micro(gl_workload *workload, double sequences)
+{
+    double replica = sequences * workload->parallel.dp;
+    if (workload->batch.global == 0)
+        workload->batch.global = (int64_t)workload->batch.micro * workload->parallel.dp;
+    workload->batch.micro = (int)sequences;
+    return fmod((double)workload->batch.global, replica) == 0;
+}
+
 bool gl_knob_turn(gl_knob knob, double value, const gl_setup *setup, gl_arena *arena, gl_setup *out)
 {
     gl_workload *w = GL_ARENA_NEW(arena, gl_workload, 1);
@@ -293,6 +307,8 @@ bool gl_knob_turn(gl_knob knob, double value, const gl_setup *setup, gl_arena *a
     case GL_KNOB_COMPRESSION:
         w->buckets.compression = value;
         return true;
+    case GL_KNOB_MICRO:
+        return set_micro(w, value);
     default:
         return set_batch(w, value);
     }

@@ -25,6 +25,7 @@ typedef enum gl_knob {
     GL_KNOB_OVERLAP,     /* 0: nothing hides; 1: as described; 2: everything may hide */
     GL_KNOB_COMPRESSION,
     GL_KNOB_BATCH,
+    GL_KNOB_MICRO, /* of the same batch */
     GL_KNOB_COUNT
 } gl_knob;
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/sensitivity.h"
 
+#include "planner/core/fitting.h"
+
 #include <math.h>
 
 /* Continuous values are tried between a thousandth and a thousand times what there is, to half a
@@ -24,13 +26,21 @@ double gl_step_of(const gl_setup *setup, const gl_plan_options *options)
     return time_s;
 }
 
+/* Larger microbatches take memory; no other property does. */
+static bool fits(const gl_setup *setup)
+{
+    const gl_gpu *gpu = setup->cluster->gpu;
+    return gpu == NULL || gl_fullest_bytes(setup) <= gpu->memory_bytes.value;
+}
+
 /* The same with one property changed; NaN where it cannot be. */
 static double step_with(gl_knob knob, double value, const gl_setup *setup,
                         const gl_plan_options *options)
 {
     gl_arena *arena = gl_arena_create();
     gl_setup changed;
-    double time_s = gl_knob_turn(knob, value, setup, arena, &changed)
+    double time_s = gl_knob_turn(knob, value, setup, arena, &changed) &&
+                            (knob != GL_KNOB_MICRO || fits(&changed))
                         ? gl_step_of(&changed, options)
                         : (double)NAN;
     gl_arena_destroy(arena);
@@ -60,9 +70,9 @@ static double elasticity(const gl_sensitivity *row, double step_s)
     return fabs(slope) < EQUAL ? 0 : slope;
 }
 
-static bool changes_the_work(gl_knob knob)
+static bool is_of_the_work(gl_knob knob)
 {
-    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH;
+    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH || knob == GL_KNOB_MICRO;
 }
 
 size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_options *options,
@@ -72,7 +82,7 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
     for (int k = 0; k < GL_KNOB_COUNT; k++) {
         gl_knob knob = (gl_knob)k;
         double value = gl_knob_value(knob, setup);
-        if (isnan(value) || changes_the_work(knob))
+        if (isnan(value) || is_of_the_work(knob))
             continue;
         gl_sensitivity row = {.knob = knob, .value = value, .low_value = half_of(knob, value)};
         row.high_value = 2 * value;

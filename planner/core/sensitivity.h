@@ -22,8 +22,8 @@ typedef struct gl_sensitivity {
 } gl_sensitivity;
 
 /* The step with half and twice of every property that the setup has. `rows` has room for
- * GL_KNOB_COUNT; returns how many are filled in. Compression and batch change the work and are left
- * out. */
+ * GL_KNOB_COUNT; returns how many are filled in. Compression and batches are of the work and are
+ * left out. */
 size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_options *options,
                             gl_sensitivity *rows);
 

@@ -359,8 +359,10 @@ static const char *option_text(const gl_comparison *comparison, const gl_option_
 {
     const gl_compared *option = &comparison->options[index];
     const gl_plan *plan = option->plan;
-    const char *text = gl_arena_printf(arena, "%lld  %s: ", (long long)number_of(index),
-                                       option->setup.cluster->name);
+    const char *text =
+        gl_arena_printf(arena, "%lld  %s (%d x %d GPUs): ", (long long)number_of(index),
+                        option->setup.cluster->name, option->setup.cluster->nodes,
+                        option->setup.cluster->gpus_per_node);
     const char *remedy =
         note->remedy != NULL ? gl_arena_printf(arena, "   %s\n", note->remedy) : "";
     if (plan == NULL)

@@ -190,6 +190,8 @@ static void test_knobs_turn_what_they_name(void **state)
             double value = gl_knob_value((gl_knob)k, &w.setup);
             if (k == GL_KNOB_OVERLAP || k == GL_KNOB_OVERLAP_TAX || isnan(value))
                 continue;
+            if (k == GL_KNOB_MICRO)
+                w.workload.batch.global *= 2;
             assert_true(gl_knob_turn((gl_knob)k, 2 * value, &w.setup, arena, &changed));
             assert_close(gl_knob_value((gl_knob)k, &changed), 2 * value, 1e-12);
             for (int other = 0; other < GL_KNOB_COUNT; other++)
