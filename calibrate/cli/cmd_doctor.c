@@ -110,7 +110,8 @@ static bool diagnose(const options *o, const gl_texts *others, gl_arena *arena, 
     gl_facts_finish(&facts);
     gl_findings findings = gl_findings_of(&facts);
     *healthy = findings.count == 0 || findings.items[0].severity == GL_NOTE;
-    gl_doctor_report(&facts, &findings, arena, &scenario);
+    bool people = o->answer.format == GL_FORMAT_TABLE || o->answer.format == GL_FORMAT_MARKDOWN;
+    gl_doctor_report(&facts, &findings, people && o->answer.table == NULL, arena, &scenario);
     return gl_answer_print(&scenario, &o->answer, "findings", err);
 }
 

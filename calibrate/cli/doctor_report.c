@@ -9,16 +9,15 @@
 
 /* ---- findings ---- */
 
-/* People read them as the headline. */
 static const gl_column finding_columns[] = {
-    {.name = "severity", .audience = GL_FOR_MACHINES},
-    {.name = "finding", .audience = GL_FOR_MACHINES},
+    {.name = "severity"},
+    {.name = "finding"},
     {.name = "subject", .audience = GL_FOR_MACHINES},
-    {.name = "title", .audience = GL_FOR_MACHINES},
+    {.name = "title"},
     {.name = "meaning", .audience = GL_FOR_MACHINES},
     {.name = "advice", .audience = GL_FOR_MACHINES},
-    {.name = "file", .audience = GL_FOR_MACHINES},
-    {.name = "line", .audience = GL_FOR_MACHINES},
+    {.name = "file"},
+    {.name = "line"},
     {.name = "proof", .audience = GL_FOR_MACHINES},
     {.name = "more_proof", .audience = GL_FOR_MACHINES},
 };
@@ -87,9 +86,9 @@ static const char *headline(gl_arena *arena, const gl_findings *findings)
         const gl_finding *f = &findings->items[i];
         gl_output_printf(out, "\n\n%s  %s [%s]", signs[f->severity], f->title, f->id);
         for (size_t k = 0; k < f->proof_count; k++)
-            gl_output_printf(out, "\n  %s  %s", k == 0 ? "proof" : "     ",
+            gl_output_printf(out, "\n%s  %s", k == 0 ? "proof" : "and  ",
                              place(arena, &f->proofs[k]));
-        gl_output_printf(out, "\n  means  %s\n  try    %s", f->meaning, f->advice);
+        gl_output_printf(out, "\nmeans  %s\ntry    %s", f->meaning, f->advice);
     }
     const char *text = gl_arena_strdup(arena, gl_output_text(out));
     gl_output_discard(out);
@@ -218,12 +217,13 @@ static gl_table *expected_table(gl_arena *arena, const gl_facts *facts)
     return table;
 }
 
-void gl_doctor_report(const gl_facts *facts, const gl_findings *findings, gl_arena *arena,
-                      gl_scenario *scenario)
+void gl_doctor_report(const gl_facts *facts, const gl_findings *findings, bool headline_only,
+                      gl_arena *arena, gl_scenario *scenario)
 {
     scenario->name = "doctor";
     scenario->headline = headline(arena, findings);
-    scenario->tables[scenario->table_count++] = finding_table(arena, findings);
+    if (!headline_only)
+        scenario->tables[scenario->table_count++] = finding_table(arena, findings);
     scenario->tables[scenario->table_count++] = expected_table(arena, facts);
     scenario->tables[scenario->table_count++] = job_table(arena, facts->log);
     scenario->tables[scenario->table_count++] = setting_table(arena, facts->log);

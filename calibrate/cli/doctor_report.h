@@ -8,8 +8,9 @@
 
 enum { GL_DOCTOR_TABLES_MAX = 4 };
 
-/* Fills a scenario whose `tables` has room for GL_DOCTOR_TABLES_MAX. */
-void gl_doctor_report(const gl_facts *facts, const gl_findings *findings, gl_arena *arena,
-                      gl_scenario *scenario);
+/* Fills a scenario whose `tables` has room for GL_DOCTOR_TABLES_MAX. With `headline_only` findings
+ * are told in the headline alone, for people. */
+void gl_doctor_report(const gl_facts *facts, const gl_findings *findings, bool headline_only,
+                      gl_arena *arena, gl_scenario *scenario);
 
 #endif

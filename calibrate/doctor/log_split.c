@@ -106,12 +106,15 @@ static size_t tag_length(const char *word, size_t length)
  * a row ("-1node01", "0.00N/A") go. */
 static size_t glued_length(const gl_log *log, const char *word, size_t length, bool again)
 {
-    bool numeric = isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.';
+    bool numeric = isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.' ||
+                   strncmp(word, "N/A", 3) == 0;
     if ((!again && !numeric) || find_host(log, word, length) >= 0)
         return 0;
     for (size_t i = 1; i < length; i++)
         if (find_host(log, word + i, length - i) >= 0)
             return i;
+    if (strncmp(word, "N/A", 3) == 0)
+        return 3;
     if (word[0] != '-')
         return 0;
     size_t i = 1;

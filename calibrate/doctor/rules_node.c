@@ -350,8 +350,9 @@ static void check_no_nvls(gl_diagnosis *d, const gl_rule *rule)
 
 static const gl_rule rules[] = {
     {"shm-fallback", GL_FAULT, "GPUs of one host exchange data through host memory (SHM)",
-     "Every byte crosses PCIe twice and the memory of the host: a fifth of PCIe peer-to-peer, a "
-     "fifteenth of NVLink, or less.",
+     "Every byte crosses PCIe twice and the memory of the host: slower than PCIe peer-to-peer, and "
+     "a "
+     "small part of NVLink.",
      "Look in this order: NCCL_P2P_* in the environment; containers or pods that see one GPU each; "
      "nvidia-smi topo -p2p r; PCIe access control (ACS) and IOMMU.",
      check_shm},
