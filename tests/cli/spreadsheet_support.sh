@@ -3,10 +3,10 @@
 
 office=$(command -v soffice || command -v libreoffice || true)
 
-# sheets FILE: every sheet of a workbook, or a CSV, as FILE-Sheet.csv in the folder `sheets`, computed
+# sheets FILE...: every sheet of workbooks, and CSVs, as FILE-Sheet.csv in the folder `sheets`, computed
 # anew and as plain as it can be: numbers unformatted, texts in quotes.
 sheets() {
-    rm -rf sheets profile
+    rm -rf sheets
     mkdir -p sheets profile/user
     # Otherwise Calc shows the values that are stored beside the formulas.
     cat >profile/user/registrymodifications.xcu <<'XML'
@@ -18,7 +18,7 @@ XML
     # Comma, quotes, UTF-8; quoted texts, cells not as shown, formulas not shown, all sheets.
     HOME=$PWD/profile "$office" "-env:UserInstallation=file://$PWD/profile" --headless --norestore \
         --convert-to 'csv:Text - txt - csv (StarCalc):44,34,76,1,,0,true,true,false,false,false,-1' \
-        --outdir sheets "$1" >office.log 2>&1 || { cat office.log; return 1; }
+        --outdir sheets "$@" >office.log 2>&1 || { cat office.log; return 1; }
 }
 
 # cell FILE ROW-PATTERN COLUMN: the cell of the first row that matches, quotes taken off.
