@@ -166,15 +166,24 @@ static bool find_step(gl_evaluator *e, const gl_parameters *parameters, const gl
     return true;
 }
 
-bool gl_evaluate(gl_evaluator *e, const gl_parallel *parallel, const gl_batch *batch,
-                 gl_evaluation *out, gl_error *err)
+void gl_evaluate_memory(gl_evaluator *e, const gl_parallel *parallel, const gl_batch *batch,
+                        gl_evaluation *out)
 {
     *out = (gl_evaluation){0};
     e->workload.parallel = *parallel;
     e->workload.batch = *batch;
+    find_memory(e, parameters_of(e), stages_of(e), out);
+}
+
+bool gl_evaluate_time(gl_evaluator *e, gl_evaluation *out, gl_error *err)
+{
     gl_arena_reset(e->scratch);
-    const gl_parameters *parameters = parameters_of(e);
-    const gl_stage *stages = stages_of(e);
-    find_memory(e, parameters, stages, out);
-    return find_step(e, parameters, stages, out, err);
+    return find_step(e, parameters_of(e), stages_of(e), out, err);
+}
+
+bool gl_evaluate(gl_evaluator *e, const gl_parallel *parallel, const gl_batch *batch,
+                 gl_evaluation *out, gl_error *err)
+{
+    gl_evaluate_memory(e, parallel, batch, out);
+    return gl_evaluate_time(e, out, err);
 }

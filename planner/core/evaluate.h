@@ -26,7 +26,16 @@ typedef struct gl_evaluation {
     int memory_stage;
 } gl_evaluation;
 
-/* Evaluates a layout that has passed gl_check_workload. Fails only when the network refuses. */
+/* The memory of a layout that has passed gl_check_workload, which is much faster than its time:
+ * fills in the memory of `out` … */
+void gl_evaluate_memory(gl_evaluator *evaluator, const gl_parallel *parallel, const gl_batch *batch,
+                        gl_evaluation *out);
+
+/* … and the rest, of the layout that gl_evaluate_memory was asked for last. Fails only when the
+ * network refuses. */
+bool gl_evaluate_time(gl_evaluator *evaluator, gl_evaluation *out, gl_error *err);
+
+/* Both. */
 bool gl_evaluate(gl_evaluator *evaluator, const gl_parallel *parallel, const gl_batch *batch,
                  gl_evaluation *out, gl_error *err);
 

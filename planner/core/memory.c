@@ -52,9 +52,13 @@ static double parameters_bytes(const estimate *e)
     return held(e, 3) * gl_dtype_bytes(master_only ? types->master : types->compute);
 }
 
+/* ZeRO-2 keeps a shard only where each microbatch reduces its gradients: what is accumulated is
+ * whole until the last one. */
 static double gradients_bytes(const estimate *e)
 {
-    return held(e, 2) * gl_dtype_bytes(e->workload->precision.gradients);
+    const gl_parallel *p = &e->workload->parallel;
+    bool whole = p->zero == 2 && p->accumulate && e->microbatches > 1;
+    return held(e, whole ? 3 : 2) * gl_dtype_bytes(e->workload->precision.gradients);
 }
 
 /* Adam: two moments, and the master weights. */

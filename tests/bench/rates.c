@@ -3,11 +3,13 @@
  * rates WHAT [COUNT]: how fast the core is, for people to compare before and after a change.
  *   evaluate MODEL CLUSTER COUNT  COUNT random layouts: each for the first time, then again
  *   simulate COUNT                a step of 16 stages, 128 microbatches, 4 chunks
+ *   search MODEL CLUSTER GPUS     every layout, with one job
  *   plan MODEL CLUSTER COUNT      whole plans
  * COUNT 0 prepares and does nothing: what to subtract when instructions are counted.
  */
 #include "planner/core/evaluate.h"
 #include "planner/core/plan.h"
+#include "planner/core/search.h"
 #include "planner/core/simulation.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
@@ -104,6 +106,30 @@ static int evaluate(char **arguments)
     return 0;
 }
 
+static int search(char **arguments)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_workload w;
+    gl_cluster cluster;
+    gl_error err;
+    gl_search_result result;
+    int gpus = atoi(arguments[2]);
+    const gl_search_options options = {.gpus = &gpus, .gpu_count = 1, .jobs = 1};
+    load(arguments[0], arguments[1], arena, &w, &cluster);
+    double start = now_us();
+    if (!gl_search(&w, &cluster, &options, arena, &result, &err)) {
+        fprintf(stderr, "rates: %s\n", err.message);
+        return 3;
+    }
+    double us = now_us() - start;
+    printf("search: %lld layouts, %lld timed, %.3f s\n", (long long)result.looked_at,
+           (long long)result.fitting, us / 1e6);
+    report("  of all", us, (int)result.looked_at);
+    report("  of those timed", us, (int)result.fitting);
+    gl_arena_destroy(arena);
+    return 0;
+}
+
 static int plan(char **arguments)
 {
     gl_arena *arena = gl_arena_create();
@@ -155,10 +181,14 @@ int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "evaluate") == 0)
         return evaluate(argv + 2);
+    if (argc == 5 && strcmp(argv[1], "search") == 0)
+        return search(argv + 2);
     if (argc == 5 && strcmp(argv[1], "plan") == 0)
         return plan(argv + 2);
     if (argc == 3 && strcmp(argv[1], "simulate") == 0)
         return simulate(argv + 2);
-    fprintf(stderr, "usage: rates evaluate|plan MODEL CLUSTER COUNT, rates simulate COUNT\n");
+    fprintf(stderr,
+            "usage: rates evaluate|plan MODEL CLUSTER COUNT, rates search MODEL CLUSTER GPUS, "
+            "rates simulate COUNT\n");
     return 2;
 }

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/text.h"
+#include "planner/cli/commands.h"
+#include "planner/cli/messages.h"
+#include "planner/cli/scenarios.h"
+#include "planner/core/check.h"
+#include "planner/input/cluster_file.h"
+#include "planner/input/notes.h"
+#include "planner/report/search_tables.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GPU_COUNTS_MAX = 256, JOBS_MAX = 1024 };
+
+typedef struct search_options {
+    gl_planning_options planning; /* first: its options have their offsets in it */
+    const char *gpus;
+    gl_texts fixed;
+    long long top, max_tp, min_microbatches, jobs;
+    bool no_recompute;
+} search_options;
+
+static const gl_option options_table[] = {
+    GL_PLANNING_OPTIONS,
+    {.name = "gpus",
+     .letter = 'n',
+     .type = GL_OPTION_TEXT,
+     .value_name = "N",
+     .help = "GPUs to use: a number, several (8,16,32), or whole nodes of a range (8-64); default: "
+             "all of the cluster.",
+     .offset = offsetof(search_options, gpus)},
+    {.name = "top",
+     .letter = 'k',
+     .type = GL_OPTION_INTEGER,
+     .value_name = "K",
+     .help = "Show so many of the fastest layouts (default 10).",
+     .offset = offsetof(search_options, top),
+     .minimum = 1,
+     .maximum = 1000},
+    {.name = "fix",
+     .type = GL_OPTION_LIST,
+     .value_name = "KEY[=VALUE]",
+     .help = "Keep a field as described, or at this value: tp, pp, cp, dp, ep, micro, schedule, "
+             "virtual_stages, sequence_parallel, cp_method, zero, shard or recompute.",
+     .offset = offsetof(search_options, fixed)},
+    {.name = "max-tp",
+     .type = GL_OPTION_INTEGER,
+     .value_name = "N",
+     .help = "Tensor parallelism up to N, also across nodes (default: what divides a node and its "
+             "link joins).",
+     .offset = offsetof(search_options, max_tp),
+     .minimum = 1,
+     .maximum = 10000},
+    {.name = "min-microbatches",
+     .type = GL_OPTION_INTEGER,
+     .value_name = "N",
+     .help = "At least so many microbatches a step and replica (default 1).",
+     .offset = offsetof(search_options, min_microbatches),
+     .minimum = 1,
+     .maximum = 1000000},
+    {.name = "no-recompute",
+     .type = GL_OPTION_FLAG,
+     .help = "Only layouts that compute nothing twice.",
+     .offset = offsetof(search_options, no_recompute)},
+    {.name = "jobs",
+     .letter = 'j',
+     .type = GL_OPTION_INTEGER,
+     .value_name = "N",
+     .help = "Threads (default: one for each core); the answer is the same.",
+     .offset = offsetof(search_options, jobs),
+     .minimum = 1,
+     .maximum = JOBS_MAX},
+    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    {.name = NULL},
+};
+
+typedef struct session {
+    search_options options;
+    gl_request request;
+    gl_arena *arena;
+    gl_workload workload;
+    gl_cluster cluster;
+    gl_texts notes;
+    int gpus[GPU_COUNTS_MAX];
+    gl_search_options search;
+    gl_search_result result;
+    gl_search_row *rows;
+    size_t row_count;
+    gl_plan best;
+    gl_workload best_workload;
+} session;
+
+/* ---- Ctrl-C and progress ----------------------------------------------------------------------
+ */
+
+static volatile sig_atomic_t signal_seen;
+
+static void note_signal(int number)
+{
+    signal_seen = number;
+}
+
+/* The first signal ends the search, the second the program. */
+static void catch_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM};
+    struct sigaction before, action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
+typedef struct watcher {
+    bool shows;
+    bool shown;
+    struct timespec last;
+} watcher;
+
+static bool is_time(watcher *w)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed_s =
+        (double)(now.tv_sec - w->last.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->last.tv_nsec);
+    if (passed_s < 0.2)
+        return false;
+    w->last = now;
+    return true;
+}
+
+static bool watch(void *context, const gl_search_progress *progress)
+{
+    watcher *w = context;
+    char best[64] = "";
+    if (w->shows && is_time(w)) {
+        if (!isinf(progress->best_s))
+            gl_format_quantity(progress->best_s, GL_SECONDS, best, sizeof best);
+        fprintf(stderr, "\r%3.0f %% of %lld layouts%s%s\033[K",
+                100 * (double)progress->done / (double)progress->total, (long long)progress->total,
+                best[0] != '\0' ? ", best so far " : "", best);
+        fflush(stderr);
+        w->shown = true;
+    }
+    return signal_seen == 0;
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------
+ */
+
+static bool parse_count(const char *text, size_t length, long long *count, gl_error *err)
+{
+    char number[32], shown[64];
+    if (length < sizeof number) {
+        memcpy(number, text, length);
+        number[length] = '\0';
+        if (gl_parse_integer(number, count, NULL) && *count >= 1 && *count <= 10000000)
+            return true;
+    }
+    return gl_fail(err, GL_ERROR_USAGE,
+                   "--gpus '%s' is not a number of GPUs, several (8,16) or a range (8-64)",
+                   gl_printable(text, shown, sizeof shown));
+}
+
+static bool add_count(session *s, long long count, gl_error *err)
+{
+    if (s->search.gpu_count == GPU_COUNTS_MAX)
+        return gl_fail(err, GL_ERROR_USAGE, "--gpus: at most %d numbers of GPUs", GPU_COUNTS_MAX);
+    for (size_t i = 0; i < s->search.gpu_count; i++)
+        if (s->gpus[i] == count)
+            return true;
+    s->gpus[s->search.gpu_count++] = (int)count;
+    return true;
+}
+
+/* Of a range: parts of a node that divide it, and whole nodes. */
+static bool add_range(session *s, long long from, long long to, gl_error *err)
+{
+    int node = s->cluster.gpus_per_node;
+    if (from > to)
+        return gl_fail(err, GL_ERROR_USAGE, "--gpus %lld-%lld: the range is empty", from, to);
+    for (long long n = from; n <= to; n++)
+        if ((n < node ? node % n : n % node) == 0 && !add_count(s, n, err))
+            return false;
+    return s->search.gpu_count > 0 ||
+           gl_fail(err, GL_ERROR_USAGE,
+                   "--gpus %lld-%lld: no whole nodes of %d GPUs lie in this range", from, to, node);
+}
+
+static bool parse_gpus(session *s, gl_error *err)
+{
+    const char *text = s->options.gpus;
+    if (text == NULL)
+        return add_count(s, (long long)s->cluster.nodes * s->cluster.gpus_per_node, err);
+    for (;; text++) {
+        size_t length = strcspn(text, ","), first = strcspn(text, ",-");
+        long long from, to;
+        if (!parse_count(text, first < length ? first : length, &from, err))
+            return false;
+        to = from;
+        if (first < length && !parse_count(text + first + 1, length - first - 1, &to, err))
+            return false;
+        if (!(first < length ? add_range(s, from, to, err) : add_count(s, from, err)))
+            return false;
+        text += length;
+        if (*text == '\0')
+            return true;
+    }
+}
+
+/* "parallel.tp" by its path or by its last part; GL_SEARCH_AXIS_COUNT: none. */
+static gl_search_axis find_axis(const char *key)
+{
+    int axis = 0;
+    for (; axis < GL_SEARCH_AXIS_COUNT; axis++) {
+        const char *path = gl_search_axis_path((gl_search_axis)axis);
+        if (strcmp(path, key) == 0 || strcmp(strchr(path, '.') + 1, key) == 0)
+            break;
+    }
+    return (gl_search_axis)axis;
+}
+
+static bool unknown_axis(const char *key, gl_error *err)
+{
+    const char *names[GL_SEARCH_AXIS_COUNT];
+    char shown[64];
+    for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++)
+        names[i] = strchr(gl_search_axis_path((gl_search_axis)i), '.') + 1;
+    gl_arena *arena = gl_arena_create();
+    const char *near = gl_nearest(key, names, GL_SEARCH_AXIS_COUNT);
+    gl_fail(err, GL_ERROR_USAGE, "--fix '%s' is not varied%s%s%s; there are %s",
+            gl_printable(key, shown, sizeof shown), near != NULL ? ": did you mean '" : "",
+            near != NULL ? near : "", near != NULL ? "'?" : "",
+            gl_texts_join(names, GL_SEARCH_AXIS_COUNT, GL_SEARCH_AXIS_COUNT, arena));
+    gl_arena_destroy(arena);
+    return false;
+}
+
+/* --fix as settings of the description; those without a value only mark the axis. */
+static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_error *err)
+{
+    const gl_texts *fixed = &s->options.fixed;
+    for (size_t i = 0; i < fixed->count; i++) {
+        const char *text = fixed->items[i], *equals = strchr(text, '=');
+        size_t length = equals != NULL ? (size_t)(equals - text) : strlen(text);
+        const char *key = gl_arena_strndup(s->arena, text, length);
+        gl_search_axis axis = find_axis(key);
+        if (axis == GL_SEARCH_AXIS_COUNT)
+            return unknown_axis(key, err);
+        if (equals != NULL && equals[1] == '\0')
+            return gl_fail(err, GL_ERROR_USAGE, "--fix %s= has no value", key);
+        s->search.fixed |= 1u << axis;
+        if (equals != NULL)
+            settings[(*count)++] = (gl_setting){gl_search_axis_path(axis), equals + 1, "--fix"};
+    }
+    return true;
+}
+
+/* What a search varies, from one description to the other. */
+static void take_fixed(const gl_workload *from, unsigned fixed, gl_workload *to)
+{
+    const gl_parallel *p = &from->parallel;
+    gl_parallel *q = &to->parallel;
+    const struct {
+        gl_search_axis axis;
+        const int *from;
+        int *to;
+    } degrees[] = {{GL_SEARCH_TP, &p->tp, &q->tp},
+                   {GL_SEARCH_PP, &p->pp, &q->pp},
+                   {GL_SEARCH_CP, &p->cp, &q->cp},
+                   {GL_SEARCH_DP, &p->dp, &q->dp},
+                   {GL_SEARCH_EP, &p->ep, &q->ep},
+                   {GL_SEARCH_VIRTUAL_STAGES, &p->virtual_stages, &q->virtual_stages},
+                   {GL_SEARCH_ZERO, &p->zero, &q->zero},
+                   {GL_SEARCH_SHARD, &p->shard, &q->shard},
+                   {GL_SEARCH_MICRO, &from->batch.micro, &to->batch.micro}};
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
+        if ((fixed >> degrees[i].axis & 1) != 0)
+            *degrees[i].to = *degrees[i].from;
+    if ((fixed >> GL_SEARCH_SCHEDULE & 1) != 0)
+        q->schedule = p->schedule;
+    if ((fixed >> GL_SEARCH_SEQUENCE_PARALLEL & 1) != 0)
+        q->sequence_parallel = p->sequence_parallel;
+    if ((fixed >> GL_SEARCH_CP_METHOD & 1) != 0)
+        q->cp_method = p->cp_method;
+    if ((fixed >> GL_SEARCH_RECOMPUTE & 1) != 0)
+        q->recompute = p->recompute;
+}
+
+/* What --fix gives need not go with the layout that is described, so it is read apart. */
+static bool load_fixed(session *s, gl_diagnostics *diagnostics)
+{
+    gl_setting *settings = GL_ARENA_NEW(s->arena, gl_setting, s->options.fixed.count);
+    size_t count = 0;
+    gl_error err;
+    gl_yaml_tree tree;
+    gl_workload fixed = gl_workload_defaults();
+    if (!parse_fixed(s, settings, &count, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    if (count == 0)
+        return true;
+    if (strcmp(s->request.model, "-") == 0) {
+        gl_fail(
+            &err, GL_ERROR_USAGE,
+            "--fix KEY=VALUE needs a file: standard input is read once; give --set and --fix KEY");
+        return gl_diagnose_error(diagnostics, &err);
+    }
+    if (!gl_model_tree_open(s->request.model, settings, count, s->arena, &tree, diagnostics) ||
+        !gl_fields_load(gl_model_fields, &tree, s->arena, &fixed, diagnostics))
+        return false;
+    unsigned given = 0;
+    for (size_t i = 0; i < count; i++)
+        given |= 1u << find_axis(settings[i].key);
+    take_fixed(&fixed, given, &s->workload);
+    return true;
+}
+
+/* Warnings about the layout that is described say nothing of those that are found. */
+static void add_notes(session *s, const gl_texts *notes)
+{
+    gl_findings findings = {.arena = s->arena};
+    gl_check_workload(&s->workload, &findings);
+    for (size_t i = 0; i < notes->count; i++) {
+        bool of_layout = false;
+        for (size_t k = 0; k < findings.count; k++)
+            of_layout = of_layout || strstr(notes->items[i], findings.items[k].message) != NULL;
+        if (!of_layout)
+            gl_texts_add(&s->notes, s->arena, notes->items[i]);
+    }
+}
+
+static bool load(session *s, gl_diagnostics *diagnostics)
+{
+    const gl_request *r = &s->request;
+    gl_texts notes = {0};
+    gl_error err;
+    gl_yaml_tree tree;
+    s->workload = gl_workload_defaults();
+    if (!gl_cluster_load(s->options.planning.clusters.items[0], r->settings, r->setting_count,
+                         s->arena, &s->cluster, &s->notes, diagnostics) ||
+        !gl_model_tree_open(r->model, r->settings, r->setting_count, s->arena, &tree,
+                            diagnostics) ||
+        !gl_model_tree_load(&tree, s->arena, &s->workload, &notes, diagnostics))
+        return false;
+    add_notes(s, &notes);
+    if (s->workload.batch.global == 0)
+        s->workload.batch.global = (int64_t)s->workload.parallel.dp * s->workload.batch.micro;
+    if (!load_fixed(s, diagnostics))
+        return false;
+    if (!parse_gpus(s, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    int most = 0;
+    for (size_t i = 0; i < s->search.gpu_count; i++)
+        most = s->gpus[i] > most ? s->gpus[i] : most;
+    if (s->options.planning.allow_extrapolation)
+        gl_cluster_extend(&s->cluster, most);
+    return true;
+}
+
+/* ---- the search, and plans of what it finds ----------------------------------------------------
+ */
+
+static bool search(session *s, gl_error *err)
+{
+    const search_options *o = &s->options;
+    watcher w = {.shows = isatty(STDERR_FILENO) && !o->planning.output.quiet};
+    s->search.gpus = s->gpus;
+    s->search.max_tp = (int)o->max_tp;
+    s->search.min_microbatches = o->min_microbatches;
+    s->search.no_recompute = o->no_recompute;
+    s->search.allow_extrapolation = o->planning.allow_extrapolation;
+    s->search.top = (size_t)o->top;
+    s->search.jobs = (int)o->jobs;
+    s->search.watch = watch;
+    s->search.context = &w;
+    signal_seen = 0;
+    catch_signals();
+    bool done = gl_search(&s->workload, &s->cluster, &s->search, s->arena, &s->result, err);
+    if (w.shown)
+        fputs("\r\033[K", stderr);
+    return done;
+}
+
+static gl_workload workload_of(const session *s, const gl_found *found)
+{
+    gl_workload w = s->workload;
+    w.parallel = found->parallel;
+    w.batch = found->batch;
+    return w;
+}
+
+static gl_plan_options plan_options(const session *s)
+{
+    const gl_planning_options *o = &s->options.planning;
+    return (gl_plan_options){.headroom = o->headroom,
+                             .stage = -1,
+                             .allow_extrapolation = o->allow_extrapolation,
+                             .seed = (unsigned long)o->seed};
+}
+
+static bool plan_row(const session *s, gl_search_row *row, gl_error *err)
+{
+    const gl_plan_options options = plan_options(s);
+    gl_arena *scratch = gl_arena_create();
+    gl_plan plan;
+    gl_workload w = workload_of(s, row->found);
+    bool built = gl_plan_build(&w, &s->cluster, &options, scratch, &plan, err);
+    if (built)
+        row->step = plan.step;
+    gl_arena_destroy(scratch);
+    return built;
+}
+
+/* The fastest by their plans; closed forms and simulation order near equals differently. */
+static int by_planned_time(const void *a, const void *b)
+{
+    const gl_search_row *x = a, *y = b;
+    if (x->is_top != y->is_top)
+        return x->is_top ? -1 : 1;
+    if (x->step.time_s != y->step.time_s)
+        return x->step.time_s < y->step.time_s ? -1 : 1;
+    return (x->found->place > y->found->place) - (x->found->place < y->found->place);
+}
+
+static bool is_among(const gl_found *list, size_t count, const gl_found *found)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i].place == found->place)
+            return true;
+    return false;
+}
+
+/* People see of the front what saves a noticeable part of a GPU's memory; machines see all. */
+static bool is_shown(const session *s, const gl_found *found, double *shown_bytes)
+{
+    double step_bytes = 0.02 * found->memory_bytes;
+    if (gl_output_for_people(&s->options.planning.output) &&
+        found->memory_bytes > *shown_bytes - step_bytes)
+        return false;
+    *shown_bytes = found->memory_bytes;
+    return true;
+}
+
+static void collect_rows(session *s)
+{
+    const gl_search_result *r = &s->result;
+    s->rows = GL_ARENA_NEW(s->arena, gl_search_row, r->top_count + r->front_count);
+    for (size_t i = 0; i < r->top_count; i++)
+        s->rows[s->row_count++] =
+            (gl_search_row){.found = &r->top[i],
+                            .is_top = true,
+                            .on_front = is_among(r->front, r->front_count, &r->top[i])};
+    double shown_bytes = (double)INFINITY;
+    for (size_t i = 0; i < r->front_count; i++)
+        if (is_shown(s, &r->front[i], &shown_bytes) &&
+            !is_among(r->top, r->top_count, &r->front[i]))
+            s->rows[s->row_count++] = (gl_search_row){.found = &r->front[i], .on_front = true};
+}
+
+static bool plan_rows(session *s, gl_error *err)
+{
+    const gl_plan_options options = plan_options(s);
+    collect_rows(s);
+    for (size_t i = 0; i < s->row_count; i++)
+        if (!plan_row(s, &s->rows[i], err))
+            return false;
+    if (s->row_count == 0)
+        return true;
+    qsort(s->rows, s->row_count, sizeof *s->rows, by_planned_time);
+    s->best_workload = workload_of(s, s->rows[0].found);
+    return gl_plan_build(&s->best_workload, &s->cluster, &options, s->arena, &s->best, err);
+}
+
+static void add_best_notes(session *s)
+{
+    gl_findings findings = {.arena = s->arena};
+    gl_check_workload(&s->best_workload, &findings);
+    gl_check_cluster(&s->best_workload, &s->cluster, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        gl_texts_add(&s->notes, s->arena,
+                     gl_arena_printf(s->arena, "the best layout: %s", findings.items[i].message));
+}
+
+static int answer(session *s)
+{
+    gl_error err;
+    gl_diagnostics diagnostics = {.count = 0};
+    const gl_output_options *output = &s->options.planning.output;
+    if (!load(s, &diagnostics))
+        return gl_cli_fail_all(&diagnostics);
+    if (!search(s, &err) || !plan_rows(s, &err))
+        return gl_cli_fail("search", &err);
+    bool found = s->row_count > 0;
+    if (!found && s->result.stopped) {
+        gl_fail(&err, GL_ERROR_SYSTEM, "interrupted before any layout was found that fits");
+        return gl_cli_fail("search", &err);
+    }
+    if (found)
+        add_best_notes(s);
+    const gl_search_view view = {
+        .workload = &s->workload,
+        .cluster = &s->cluster,
+        .result = &s->result,
+        .rows = s->rows,
+        .row_count = s->row_count,
+        .best = found ? &s->best : NULL,
+        .remedy =
+            found ? NULL
+                  : gl_search_remedy(&s->workload, &s->cluster, &s->search, &s->result, s->arena),
+        .notes = s->notes.items,
+        .note_count = s->notes.count,
+        .name = gl_arena_printf(s->arena, "%s on %s", s->workload.model.name, s->cluster.name),
+        .only = output->table,
+        .for_people = gl_output_for_people(output),
+    };
+    gl_scenario scenario;
+    gl_search_scenario(&view, s->arena, &scenario);
+    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
+    if (!gl_output_report(output, &report, "layouts", &err))
+        return gl_cli_fail("search", &err);
+    return found ? GL_OK : GL_EXIT_NO;
+}
+
+static int run_in(session *s, int argc, char **argv)
+{
+    gl_error err;
+    gl_texts arguments = {0};
+    bool help = false;
+    const gl_planning_options *o = &s->options.planning;
+    s->options = (search_options){.planning = gl_planning_defaults(), .top = 10};
+    if (!gl_options_parse(&gl_cmd_search, argc, argv, s->arena, &s->options, &arguments, &help,
+                          &err))
+        return gl_cli_fail("search", &err);
+    if (help)
+        return gl_cli_help(&gl_cmd_search);
+    if (!gl_output_options_check(&s->options.planning.output, gl_search_table_names(), &err))
+        return gl_cli_fail("search", &err);
+    if (o->clusters.count == 0)
+        return gl_fail_without_cluster("search", arguments.items[0]);
+    if (o->clusters.count > 1) {
+        gl_fail(&err, GL_ERROR_USAGE,
+                "one cluster is searched at a time: give one --cluster, or compare --best-layout");
+        return gl_cli_fail("search", &err);
+    }
+    if (!gl_request_parse(arguments.items[0], o, s->arena, &s->request, &err))
+        return gl_cli_fail("search", &err);
+    return answer(s);
+}
+
+static int run(int argc, char **argv)
+{
+    session *s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return GL_ERROR_SYSTEM;
+    s->arena = gl_arena_create();
+    int status = run_in(s, argc, argv);
+    gl_arena_destroy(s->arena);
+    free(s);
+    return status;
+}
+
+const gl_command gl_cmd_search = {
+    .name = "search",
+    .synopsis = "MODEL.yaml --cluster CLUSTER [options]",
+    .summary = "the fastest layouts on a cluster, and why the others are out",
+    .examples =
+        "gpulink-plan search models/llama3-70b.yaml --cluster hgx-h100-16-ndr --gpus 64\n"
+        "gpulink-plan search models/llama3-8b.yaml --cluster h200-nvlink --no-recompute --top 3\n"
+        "gpulink-plan search models/gpt3-175b.yaml --cluster hgx-h100-16-ndr --fix tp=8 --fix "
+        "zero=1 --format csv\n",
+    .options = options_table,
+    .minimum_arguments = 1,
+    .maximum_arguments = 1,
+    .run = run,
+};
