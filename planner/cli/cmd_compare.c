@@ -5,6 +5,7 @@
 #include "planner/core/check.h"
 #include "planner/core/comparison.h"
 #include "planner/core/fitting.h"
+#include "planner/core/search.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/notes.h"
 #include "planner/report/option_tables.h"
@@ -31,17 +32,6 @@ static const gl_option options_table[] = {
     GL_OUTPUT_OPTIONS(gl_planning_options, output),
     {.name = NULL},
 };
-
-/*
- * The best layout of a workload on a cluster: replaces its parallel degrees and batch. False with
- * an error when the search fails; `why_not` is set when it finds that no layout is legal or fits.
- */
-typedef bool (*layout_search)(gl_workload *workload, const gl_cluster *cluster,
-                              const gl_plan_options *options, gl_arena *arena, const char **why_not,
-                              gl_error *err);
-
-/* NULL: this version has no search. */
-static const layout_search best_layout = NULL;
 
 /* One option with all that it holds. */
 typedef struct candidate {
@@ -114,6 +104,20 @@ static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
               "more GPUs or larger ones are needed";
 }
 
+/* Lines of a text as one: "a; b". */
+static const char *one_line(const char *text, gl_arena *arena)
+{
+    const char *line = "";
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        const char *part = gl_arena_strndup(arena, text, length);
+        if (length > 0)
+            line = gl_arena_printf(arena, "%s%s%s", line, line[0] != '\0' ? "; " : "", part);
+        text += length + (text[length] == '\n');
+    }
+    return line;
+}
+
 static bool choose_layout(session *s, candidate *c, const char **why_not,
                           gl_diagnostics *diagnostics)
 {
@@ -121,8 +125,11 @@ static bool choose_layout(session *s, candidate *c, const char **why_not,
     gl_error err;
     if (!s->options.best_layout)
         return true;
-    return best_layout(&c->planned.workload, &c->cluster, &options, s->arena, why_not, &err) ||
-           gl_diagnose_error(diagnostics, &err);
+    if (!gl_search_best(&c->planned.workload, &c->cluster, &options, s->arena, why_not, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    if (*why_not != NULL)
+        *why_not = one_line(*why_not, s->arena);
+    return true;
 }
 
 static bool plan_option(session *s, size_t index, gl_diagnostics *diagnostics)
@@ -376,10 +383,6 @@ static bool check_usage(const session *s, gl_error *err)
                        "compare needs two options or more: give --cluster for each");
     if (s->options.clusters.count > OPTIONS_MAX)
         return gl_fail(err, GL_ERROR_USAGE, "compare takes at most %d options", OPTIONS_MAX);
-    if (s->options.best_layout && best_layout == NULL)
-        return gl_fail(err, GL_ERROR_USAGE,
-                       "--best-layout is not available in this version: give a layout that all "
-                       "options can run, or plan each with its own");
     return true;
 }
 

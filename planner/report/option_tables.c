@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_tables.h"
 
+#include "planner/core/search.h"
 #include "planner/report/headline.h"
 #include "planner/report/plan_tables.h"
 
@@ -64,7 +65,7 @@ static gl_cell fits_cell(const gl_plan *plan)
     X("nics_per_node", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(cluster->nics_per_node))       \
     X("gpus", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(gl_workload_ranks(workload)))           \
     X("layout", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                  \
-      gl_text(gl_headline_layout(&workload->parallel, arena)))                                     \
+      gl_text(gl_layout_text(&workload->parallel, &workload->batch, arena)))                       \
     X("possible", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(plan != NULL))                      \
     X("fits", "Fits", GL_NUMBER, GL_FOR_ALL, IF_PLANNED(fits_cell(plan)))                          \
     X("step_time_s", "Step", GL_SECONDS, GL_FOR_ALL, STEP(time_s))                                 \
@@ -353,6 +354,17 @@ static const char *place_text(const gl_comparison *comparison, size_t index, gl_
     return gl_arena_printf(arena, "%s slower", percent(option->slower_frac, arena));
 }
 
+/* "16 x 8 GPUs", "64 of 2 x 72 GPUs" */
+static const char *gpus_text(const gl_setup *setup, gl_arena *arena)
+{
+    const gl_cluster *c = setup->cluster;
+    long long used = (long long)gl_workload_ranks(setup->workload);
+    const char *all = gl_arena_printf(arena, "%d x %d GPUs", c->nodes, c->gpus_per_node);
+    return used < (long long)c->nodes * c->gpus_per_node
+               ? gl_arena_printf(arena, "%lld of %s", used, all)
+               : all;
+}
+
 /* What an option does, what it waits for, what its links need. */
 static const char *option_text(const gl_comparison *comparison, const gl_option_note *note,
                                size_t index, gl_arena *arena)
@@ -360,9 +372,8 @@ static const char *option_text(const gl_comparison *comparison, const gl_option_
     const gl_compared *option = &comparison->options[index];
     const gl_plan *plan = option->plan;
     const char *text =
-        gl_arena_printf(arena, "%lld  %s (%d x %d GPUs): ", (long long)number_of(index),
-                        option->setup.cluster->name, option->setup.cluster->nodes,
-                        option->setup.cluster->gpus_per_node);
+        gl_arena_printf(arena, "%lld  %s (%s): ", (long long)number_of(index),
+                        option->setup.cluster->name, gpus_text(&option->setup, arena));
     const char *remedy =
         note->remedy != NULL ? gl_arena_printf(arena, "   %s\n", note->remedy) : "";
     if (plan == NULL)
@@ -376,8 +387,9 @@ static const char *option_text(const gl_comparison *comparison, const gl_option_
         place_text(comparison, index, arena), quantity(plan->step.time_s, GL_SECONDS, arena),
         quantity(plan->step.time_p10_s, GL_SECONDS, arena),
         quantity(plan->step.time_p90_s, GL_SECONDS, arena), plan->step.tokens_per_s_per_gpu,
-        gl_headline_layout(&option->setup.workload->parallel, arena), waits_text(plan, arena),
-        tier_text(plan, GL_TIER_INTRA_NODE, arena), tier_text(plan, GL_TIER_INTER_NODE, arena));
+        gl_layout_text(&option->setup.workload->parallel, &option->setup.workload->batch, arena),
+        waits_text(plan, arena), tier_text(plan, GL_TIER_INTRA_NODE, arena),
+        tier_text(plan, GL_TIER_INTER_NODE, arena));
 }
 
 /* "23.4 GB/s of bandwidth inside a node (has 5.3 GB/s)" */

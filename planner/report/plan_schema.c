@@ -277,7 +277,7 @@ static const described columns[] = {
     {"options", "inter_node_link", "", "link or calibration between nodes"},
     {"options", "nics_per_node", "", "network interfaces of a node"},
     {"options", "gpus", "", "GPUs that the layout uses"},
-    {"options", "layout", "", "parallel degrees above 1"},
+    {"options", "layout", "", "its layout: degrees above 1, microbatch, ZeRO, recomputation"},
     {"options", "possible", "", "whether the layout can be planned on this cluster"},
     {"options", "fits", "", "whether it fits in memory; empty when unknown"},
     {"options", "step_time_s", "s", "time of one training step"},

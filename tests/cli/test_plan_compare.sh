@@ -44,6 +44,10 @@ grep -q 'IMPOSSIBLE' <(gpulink-plan compare "$models/llama3-70b.yaml" --cluster 
 # What it advises is so.
 expect 0 'Memory .*: fits' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce --set parallel.zero=3
 
+# What cannot be built is refused with the reason.
+expect 3 'need 256 PCIe lanes, the CPUs have 160' gpulink-plan "$models/llama3-8b.yaml" --cluster pcie5-direct-16 \
+    --set cluster.inter_node.nics_per_node=8
+
 # Any field of the cluster can be swept.
 expect 0 '^ *1 .*' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
     --sweep cluster.inter_node.nics_per_node=1,2,4,8
@@ -51,6 +55,12 @@ expect 0 '100 GB/s' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16
     --sweep 'cluster.inter_node.bandwidth=50 GB/s,100 GB/s' --sweep cluster.inter_node.oversubscription=1,4
 expect 0 'pcie5-x16' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
     --sweep cluster.intra_node.link=nvlink4,pcie5-x16
+
+# Each with its own layout; nothing fits: no, and what would.
+expect 0 '2 options, each with its best layout' gpulink-plan compare "$models/llama2-7b-finetune.yaml" \
+    --set cluster.nodes=1 --best-layout --cluster pcie5-switch-16 --cluster pcie5-pairs-16
+expect 1 'no layout fits; one would; with 128 such GPUs' gpulink-plan compare "$models/llama3-405b.yaml" \
+    --set cluster.nodes=1 --best-layout --cluster hgx-h100-16-ndr --cluster l40s-16-roce -f csv
 
 expect 2 'two options or more' gpulink-plan compare "$model" --cluster h200-nvlink
 expect 2 'cluster is missing' gpulink-plan compare "$model"

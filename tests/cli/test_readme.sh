@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The commands of README.md work as written: each ```sh block whose line before is <!-- test -->.
+# The commands of README.md and docs/choosing.md work as written: each ```sh block whose line before is
+# <!-- test -->.
 source "$GPULINK_SOURCE/tests/cli/support.sh"
 cp -r "$GPULINK_SOURCE/models" "$GPULINK_SOURCE/tests/fixtures" .
 mkdir -p build/release
@@ -11,9 +12,9 @@ awk '
     /^```$/ { inside = 0 }
     inside && !/^#/ && NF
     NF { if (!inside) wanted = 0 }
-' "$GPULINK_SOURCE/README.md" >commands
+' "$GPULINK_SOURCE/README.md" "$GPULINK_SOURCE/docs/choosing.md" >commands
 while IFS= read -r command <&3; do
     expect 0 '' bash -euo pipefail -c "$command"
     printf 'ran: %s\n' "$command"
 done 3<commands
-[ "$checks" -ge 4 ] || fail "only $checks commands found in README.md"
+[ "$checks" -ge 20 ] || fail "only $checks commands found"
