@@ -333,6 +333,13 @@ bool gl_matrix_read(const char *text, size_t length, const char *file, bool p2p,
                       p2p ? "-p2p r" : "-m");
 }
 
+bool gl_matrix_same_numa(const gl_matrix_row *a, const gl_matrix_row *b)
+{
+    if (a->numa >= 0 && b->numa >= 0)
+        return a->numa == b->numa;
+    return a->cpus[0] != '\0' && strcmp(a->cpus, b->cpus) == 0;
+}
+
 bool gl_matrix_is_row(const char *line)
 {
     char copy[LINE_MAX_BYTES];

@@ -71,6 +71,9 @@ bool gl_matrix_read(const char *text, size_t length, const char *file, bool p2p,
 /* "NV18", "SYS", … */
 const char *gl_path_name(gl_path path);
 
+/* Are the NUMA nodes of two rows known, and the same? */
+bool gl_matrix_same_numa(const gl_matrix_row *a, const gl_matrix_row *b);
+
 /* Is there a row of cells in this line? Tells matrices from other texts. */
 bool gl_matrix_is_row(const char *line);
 

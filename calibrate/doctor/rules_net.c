@@ -327,8 +327,7 @@ static bool one_numa(const gl_matrix *m)
             continue;
         if (first == NULL)
             first = &m->rows[r];
-        else if (first->numa != m->rows[r].numa ||
-                 (first->numa < 0 && strcmp(first->cpus, m->rows[r].cpus) != 0))
+        else if (!gl_matrix_same_numa(first, &m->rows[r]))
             return false;
     }
     return true;

@@ -203,13 +203,6 @@ static void check_matrix_pcie(gl_diagnosis *d, const gl_rule *rule)
 
 /* ---- NUMA nodes ---- */
 
-static bool same_numa(const gl_matrix_row *a, const gl_matrix_row *b)
-{
-    if (a->numa >= 0 && b->numa >= 0)
-        return a->numa == b->numa;
-    return a->cpus[0] != '\0' && strcmp(a->cpus, b->cpus) == 0;
-}
-
 static const gl_matrix_row *row_of_column(const gl_matrix *m, size_t column)
 {
     for (size_t r = 0; r < m->row_count; r++)
@@ -226,7 +219,7 @@ static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
             if (m->rows[r].cells[c].path != GL_PATH_SYS || !m->is_gpu[c])
                 continue;
             const gl_matrix_row *other = row_of_column(m, c);
-            if (other != NULL && same_numa(&m->rows[r], other) == want_same)
+            if (other != NULL && gl_matrix_same_numa(&m->rows[r], other) == want_same)
                 return &m->rows[r];
         }
     return NULL;
@@ -265,7 +258,7 @@ static const gl_matrix_row *nics_all_sys(const gl_matrix *m)
             continue;
         gpus++;
         first = first != NULL ? first : &m->rows[r];
-        if (!same_numa(first, &m->rows[r]))
+        if (!gl_matrix_same_numa(first, &m->rows[r]))
             return NULL;
         for (size_t c = 0; c < m->column_count; c++) {
             if (m->is_gpu[c])
