@@ -12,7 +12,4 @@
  */
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena);
 
-/* The command that would measure what a source of error rests on; in the arena. */
-const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena);
-
 #endif

@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include "planner/input/fields.h"
 #include "planner/report/headline.h"
+#include "planner/report/measuring.h"
 
 #include <math.h>
 #include <string.h>
