@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const gl_command *const commands[] = {&gl_cmd_plan,    &gl_cmd_compare,  &gl_cmd_search,
-                                             &gl_cmd_explain, &gl_cmd_validate, &gl_cmd_schema,
-                                             &gl_cmd_check};
+static const gl_command *const commands[] = {&gl_cmd_plan,   &gl_cmd_compare, &gl_cmd_search,
+                                             &gl_cmd_accept, &gl_cmd_explain, &gl_cmd_validate,
+                                             &gl_cmd_schema, &gl_cmd_check};
 
 static void print_version(gl_output *out)
 {

@@ -40,6 +40,9 @@ typedef struct gl_stage_planner {
     gl_arena *base_arena;
 } gl_stage_planner;
 
+/* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
+bool gl_trains_in_place(gl_collective collective);
+
 /* For `calls`. */
 gl_memo *gl_call_memo(gl_arena *arena);
 /* For `bases`: of one model, with its precision, buckets and overlap. */

@@ -6,6 +6,7 @@
 #include "planner/report/cost_tables.h"
 #include "planner/report/headline.h"
 #include "planner/report/option_tables.h"
+#include "planner/report/measuring.h"
 
 #include <math.h>
 #include <string.h>
