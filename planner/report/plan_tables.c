@@ -5,8 +5,8 @@
 #include "planner/input/fields.h"
 #include "planner/report/cost_tables.h"
 #include "planner/report/headline.h"
-#include "planner/report/option_tables.h"
 #include "planner/report/measuring.h"
+#include "planner/report/option_tables.h"
 
 #include <math.h>
 #include <string.h>
