@@ -6,7 +6,7 @@ model=$models/llama-1.1b-ddp.yaml
 pair=(--cluster h200-nvlink --cluster h200-host-memory)
 
 # In words and in tables.
-expect 0 '^1  h200-nvlink: fastest' gpulink-plan compare "$model" "${pair[@]}"
+expect 0 '^1  h200-nvlink .1 x 2 GPUs.: fastest' gpulink-plan compare "$model" "${pair[@]}"
 expect 0 '2 is within 5.0 % of 1: for this work what 1 has more is not needed' \
     gpulink-plan compare "$model" "${pair[@]}"
 expect 0 '2 comes within 1.0 % of 1 with bandwidth inside a node' \
