@@ -457,6 +457,11 @@ static const char *slower_text(const gl_comparison *comparison, size_t index, gl
     const char *within = percent(comparison->tolerance_frac, arena);
     long long number = (long long)number_of(index),
               fastest = (long long)number_of(comparison->fastest);
+    if (fabs(option->slower_frac) < 5e-4)
+        return gl_arena_printf(arena,
+                               "%lld is as fast as %lld: for this work what either has more is not "
+                               "needed\n",
+                               number, fastest);
     if (option->slower_frac <= comparison->tolerance_frac)
         return gl_arena_printf(arena,
                                "%lld is within %s of %lld: for this work what %lld has more is not "
@@ -479,11 +484,21 @@ static const char *slower_text(const gl_comparison *comparison, size_t index, gl
                            needs);
 }
 
+static bool any_runs(const gl_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->option_count; i++)
+        if (gl_compared_runs(&comparison->options[i]))
+            return true;
+    return false;
+}
+
 static const char *verdict_lines(const gl_comparison *comparison, gl_arena *arena)
 {
     const char *text = "";
     if (comparison->fastest == comparison->option_count)
-        return "No option runs this work as it is described\n";
+        return any_runs(comparison)
+                   ? "Step times are not known: nothing says which option is faster\n"
+                   : "No option runs this work as it is described\n";
     for (size_t i = 0; i < comparison->option_count; i++)
         if (i != comparison->fastest && gl_compared_runs(&comparison->options[i]) &&
             !isnan(comparison->options[i].slower_frac))

@@ -6,7 +6,7 @@ model=$models/llama-1.1b-ddp.yaml
 pair=(--cluster h200-nvlink --cluster h200-host-memory)
 
 # In words and in tables.
-expect 0 '^1  h200-nvlink: fastest' gpulink-plan compare "$model" "${pair[@]}"
+expect 0 '^1  h200-nvlink .1 x 2 GPUs.: fastest' gpulink-plan compare "$model" "${pair[@]}"
 expect 0 '2 is within 5.0 % of 1: for this work what 1 has more is not needed' \
     gpulink-plan compare "$model" "${pair[@]}"
 expect 0 '2 comes within 1.0 % of 1 with bandwidth inside a node' \
@@ -43,6 +43,12 @@ grep -q 'IMPOSSIBLE' <(gpulink-plan compare "$models/llama3-70b.yaml" --cluster 
     --cluster l40s-16-roce --set cluster.nodes=8 || true) || fail 'IMPOSSIBLE is not said'
 # What it advises is so.
 expect 0 'Memory .*: fits' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce --set parallel.zero=3
+
+# What is not known is said, and equals are equal.
+expect 0 'Step times are not known: nothing says which' gpulink-plan compare "$models/minimal.yaml" "${pair[@]}"
+expect 0 '2 is as fast as 1: for this work what either has more is not needed' gpulink-plan compare \
+    "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1
+expect 0 '^Llama 1.1B: 2 options' bash -c "gpulink-plan compare - ${pair[*]} <'$model'"
 
 # What cannot be built is refused with the reason.
 expect 3 'need 256 PCIe lanes, the CPUs have 160' gpulink-plan "$models/llama3-8b.yaml" --cluster pcie5-direct-16 \

@@ -15,7 +15,8 @@ static const double STEP_TOLERANCE = 0.15;
 enum { TRANSPORTS = 3 };
 static const char *const transports[TRANSPORTS] = {"nvlink", "host-memory", "socket"};
 
-static double worst_error, error_sum;
+static double worst_error, error_sum, slowdown_error_sum, slowdown_worst;
+static int slowdown_count, slowdown_near_count;
 static int run_count, held_count;
 static double step_by_transport_s[TRANSPORTS]; /* of the DDP run that all three have */
 
@@ -47,6 +48,24 @@ static void note_transport(const json_t *run, double step_s)
     }
 }
 
+/* By how much communication makes a step longer, against the same run without it. */
+static void compare_slowdown(const json_t *run, const gl_step *step)
+{
+    double alone_s = json_number_value(json_object_get(run, "step_without_communication_s"));
+    if (!(alone_s > 0))
+        return;
+    double measured = json_number_value(json_object_get(run, "step_s")) / alone_s;
+    double predicted =
+        step->time_s / (step->time_s - step->exposed_communication_s - step->overlap_tax_s);
+    double error = predicted / measured - 1;
+    printf("%34s slower by communication: %.3f times, predicted %.3f: %+.1f %%\n", "", measured,
+           predicted, 100 * error);
+    slowdown_error_sum += fabs(error);
+    slowdown_worst = fmax(slowdown_worst, fabs(error));
+    slowdown_count++;
+    slowdown_near_count += fabs(error) <= 0.10;
+}
+
 static void compare(const json_t *run, int line)
 {
     (void)line;
@@ -65,6 +84,7 @@ static void compare(const json_t *run, int line)
     run_count++;
     held_count += measured_s >= step->time_p10_s && measured_s <= step->time_p90_s;
     note_transport(run, step->time_s);
+    compare_slowdown(run, step);
     gl_arena_destroy(arena);
 }
 
@@ -75,6 +95,19 @@ static void every_known_step_is_near(void **state)
     printf("mean absolute error %.1f %%, worst %.1f %%; 80 %% intervals hold %d of %d runs\n",
            100 * error_sum / run_count, 100 * worst_error, held_count, run_count);
     assert_true(worst_error <= STEP_TOLERANCE);
+}
+
+/* The aim is 10 %. Missed by sockets, whose collectives run faster one after the other in training
+ * than nccl-tests times them, and by TP with SP, whose run without communication also leaves out
+ * copies. */
+static void slowdowns_are_near(void **state)
+{
+    (void)state;
+    printf("slower by communication: mean error %.1f %%, worst %.1f %%; %d of %d within 10 %%\n",
+           100 * slowdown_error_sum / slowdown_count, 100 * slowdown_worst, slowdown_near_count,
+           slowdown_count);
+    assert_true(slowdown_count >= 10 && slowdown_near_count >= slowdown_count - 3);
+    assert_true(slowdown_error_sum / slowdown_count <= 0.08 && slowdown_worst <= 0.20);
 }
 
 /* ---- The same runs in data/validation/h200-pair.csv --------------------------------------- */
@@ -155,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_known_step_is_near),
+        cmocka_unit_test(slowdowns_are_near),
         cmocka_unit_test(the_order_of_the_transports_is_right),
         cmocka_unit_test(the_table_says_the_same),
     };
