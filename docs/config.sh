@@ -13,7 +13,7 @@ cat <<'TEXT'
 # Fields of the files, columns of the answers
 
 Made by `docs/config.sh` from the tables that the program itself reads: do not edit. The same is printed by
-`gpulink-plan schema model`, `cluster`, `gpu`, `link`, `overlap`, `runs` and `csv`.
+`gpulink-plan schema model`, `cluster`, `gpu`, `link`, `overlap`, `prices`, `runs` and `csv`.
 
 Paths are dotted: `parallel.tp` is `tp:` below `parallel:`, and also what `--set parallel.tp=4` takes. Quantities
 are written with their unit (`25 MiB`, `450 GB/s`, `400 Gbit/s`, `3.5 us`, `10%`); kB is 1000 bytes, KiB 1024.
@@ -24,5 +24,6 @@ schema cluster
 schema gpu
 schema link
 schema overlap
+schema prices
 schema runs
 schema csv

@@ -73,4 +73,4 @@ gpulink-plan "$models/llama3-8b.yaml" --cluster h200-nvlink --set 'parallel={dp:
 same exposed_communication_s 0
 
 # What is not used is not swallowed.
-expect 0 'there is no price list' gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere
+expect 3 "has no price list 'nowhere'" gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere

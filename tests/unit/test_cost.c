@@ -349,7 +349,7 @@ static void test_rent(void **state)
 static void test_media(void **state)
 {
     (void)state;
-    priced near = price(HGX("16"), NDR(", reach: {node: 2 m}") "prices: standard\n");
+    priced near = price(HGX("16"), NDR(", reach: {leaf: 2 m}") "prices: standard\n");
     bool dac = false;
     for (size_t i = 0; i < near.cost.bom.count; i++)
         dac = dac || (strcmp(near.cost.bom.lines[i].part, "dac.ib-ndr") == 0 &&

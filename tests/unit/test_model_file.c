@@ -265,7 +265,7 @@ static void test_keys(void **state)
                    "m.yaml:9:3: model.parallel: unknown field; allowed here: name, parameters, …");
     assert_refused(ARCHITECTURE "cluster: {gpu: h200}\n",
                    "m.yaml:9:1: cluster: unknown field; allowed here: model, parallel, batch, "
-                   "precision, optimizer, buckets, kernels, overlap, target, compute");
+                   "precision, optimizer, buckets, kernels, overlap, target, compute, training");
     assert_refused(ARCHITECTURE "parallel.tp: 4\n", "m.yaml:9:1: parallel.tp: unknown field…");
     assert_refused(ARCHITECTURE "\"\": 4\n", "m.yaml:9:1: unknown field; allowed here: model…");
     assert_refused(ARCHITECTURE "batch: 512\n",
@@ -274,7 +274,7 @@ static void test_keys(void **state)
         "[1, 2]\n",
         "m.yaml:1:1: the document is a list; needed: a mapping with the keys "
         "model, parallel, batch, precision, optimizer, buckets, kernels, overlap, target, "
-        "compute");
+        "compute, training");
     assert_refused(ARCHITECTURE "  layers: 4\n",
                    "m.yaml:9:3: model.layers: the key stands twice, first in line 2");
 }
