@@ -25,5 +25,5 @@ check_page() {
     done
 }
 check_page gpulink-plan planner plan explain validate schema check
-check_page gpulink-calibrate calibrate run import show merge
+check_page gpulink-calibrate calibrate run import show doctor merge
 exit "$status"
