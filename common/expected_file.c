@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { FIELDS_MAX = 32, FILE_MAX_BYTES = 1 << 20 };
 
@@ -177,8 +178,12 @@ static const char *read_bundled(gl_arena *arena, const char *name, const char **
                 strerror(errno));
         return NULL;
     }
-    char *text = gl_arena_alloc(arena, FILE_MAX_BYTES + 1, 1);
-    text[fread(text, 1, FILE_MAX_BYTES, stream)] = '\0';
+    struct stat found;
+    size_t room = fstat(fileno(stream), &found) == 0 && found.st_size < FILE_MAX_BYTES
+                      ? (size_t)found.st_size
+                      : FILE_MAX_BYTES;
+    char *text = gl_arena_alloc(arena, room + 1, 1);
+    text[fread(text, 1, room, stream)] = '\0';
     fclose(stream);
     return text;
 }

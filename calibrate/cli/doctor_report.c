@@ -160,18 +160,20 @@ static const gl_column expected_columns[] = {
     {.name = "curve_id", .heading = "curve"},
     {.name = "collective"},
     {.name = "dtype", .audience = GL_FOR_MACHINES},
-    {.name = "ranks"},
-    {.name = "nodes"},
+    {.name = "group", .heading = "ranks", .audience = GL_FOR_PEOPLE},
+    {.name = "ranks", .audience = GL_FOR_MACHINES},
+    {.name = "nodes", .audience = GL_FOR_MACHINES},
     {.name = "ranks_per_node", .audience = GL_FOR_MACHINES},
     {.name = "concurrent_groups", .audience = GL_FOR_MACHINES},
     {.name = "transport", .audience = GL_FOR_MACHINES},
     {.name = "algorithm", .audience = GL_FOR_MACHINES},
     {.name = "link"},
     {.name = "line_busbw_bytes_per_s", .heading = "line rate", .dimension = GL_BYTES_PER_S},
-    {.name = "assumed_busbw_bytes_per_s", .heading = "NCCL assumes", .dimension = GL_BYTES_PER_S},
+    {.name = "assumed_busbw_bytes_per_s", .heading = "assumed", .dimension = GL_BYTES_PER_S},
     {.name = "typical_busbw_bytes_per_s", .heading = "typical", .dimension = GL_BYTES_PER_S},
-    {.name = "typical_low_bytes_per_s", .heading = "from", .dimension = GL_BYTES_PER_S},
-    {.name = "typical_high_bytes_per_s", .heading = "to", .dimension = GL_BYTES_PER_S},
+    {.name = "typical_range", .heading = "usual GB/s", .audience = GL_FOR_PEOPLE},
+    {.name = "typical_low_bytes_per_s", .dimension = GL_BYTES_PER_S, .audience = GL_FOR_MACHINES},
+    {.name = "typical_high_bytes_per_s", .dimension = GL_BYTES_PER_S, .audience = GL_FOR_MACHINES},
     {.name = "measured_busbw_bytes_per_s", .heading = "measured", .dimension = GL_BYTES_PER_S},
     {.name = "share_of_line", .heading = "of line", .dimension = GL_FRACTION},
     {.name = "basis", .audience = GL_FOR_MACHINES},
@@ -188,6 +190,10 @@ static void add_expected(gl_table *table, const gl_facts *facts, const gl_facts_
     *cell++ = gl_integer(c->id);
     *cell++ = gl_text(gl_collective_name(c->collective));
     *cell++ = gl_text(gl_dtype_name(c->dtype));
+    *cell++ = c->placement.nodes == 1
+                  ? gl_integer(c->placement.ranks)
+                  : gl_text(gl_arena_printf(table->arena, "%d on %d", c->placement.ranks,
+                                            c->placement.nodes));
     *cell++ = gl_integer(c->placement.ranks);
     *cell++ = gl_integer(c->placement.nodes);
     *cell++ = gl_integer(c->placement.ranks_per_node);
@@ -198,6 +204,10 @@ static void add_expected(gl_table *table, const gl_facts *facts, const gl_facts_
     *cell++ = gl_real(v.expected.line);
     *cell++ = gl_real(v.expected.assumed);
     *cell++ = gl_real(v.expected.typical);
+    *cell++ = isnan(v.expected.low)
+                  ? gl_text(NULL)
+                  : gl_text(gl_arena_printf(table->arena, "%.3g to %.3g", v.expected.low / 1e9,
+                                            v.expected.high / 1e9));
     *cell++ = gl_real(v.expected.low);
     *cell++ = gl_real(v.expected.high);
     *cell++ = gl_real(v.measured);

@@ -10,6 +10,9 @@
 
 enum { CANDIDATES_MAX = 64, SIZES_MAX = 4096 };
 
+/* A choice is left for another one only where that is faster by more than noise. */
+#define NOISE 1.02
+
 /* ---- the tuner's file ---- */
 
 /* What the plugin knows; "" for the others. */
@@ -88,23 +91,34 @@ static const gl_curve *fastest_at(const gl_curve *const *candidates, size_t coun
     return best;
 }
 
-/* Rules of one case: from one change of the fastest to the next. Sizes between two measured ones
- * go to the smaller's choice; the tuner counts bytes as NCCL does, the output or input of a rank.
- */
+/* The choice for a size, where `before` was that of the size below (NULL: none). */
+static const gl_curve *choose(const gl_curve *const *candidates, size_t count, double size,
+                              const gl_curve *before)
+{
+    const gl_curve *best = fastest_at(candidates, count, size);
+    bool stays =
+        best != NULL && before != NULL && time_at(before, size) <= NOISE * time_at(best, size);
+    return stays ? before : best;
+}
+
+/* Rules of one case: from one change of the choice to the next. Sizes between two measured ones go
+ * to the smaller's; beyond the largest NCCL decides. The plugin counts bytes as nccl-tests do. */
 static void put_rules(gl_output *out, const gl_curve *const *candidates, size_t count)
 {
     static double sizes[SIZES_MAX];
     size_t n = sizes_of(candidates, count, sizes);
+    const gl_curve *now = n > 0 ? choose(candidates, count, sizes[0], NULL) : NULL;
     for (size_t i = 0; i < n;) {
-        const gl_curve *best = fastest_at(candidates, count, sizes[i]);
+        const gl_curve *next = now;
         size_t end = i + 1;
-        while (end < n && fastest_at(candidates, count, sizes[end]) == best)
+        while (end < n && (next = choose(candidates, count, sizes[end], now)) == now)
             end++;
-        if (best != NULL)
+        if (now != NULL)
             gl_output_printf(out, "%s,%.0f,%.0f,%s,%s,-1,%d,%d\n",
-                             tuner_collective(best->collective), i == 0 ? 0 : sizes[i],
-                             end < n ? sizes[end] - 1 : sizes[n - 1], best->algorithm,
-                             best->protocol, best->placement.nodes, best->placement.ranks);
+                             tuner_collective(now->collective), i == 0 ? 0 : sizes[i],
+                             end < n ? sizes[end] - 1 : sizes[n - 1], now->algorithm, now->protocol,
+                             now->placement.nodes, now->placement.ranks);
+        now = next;
         i = end;
     }
 }
@@ -167,7 +181,18 @@ static const char *test_dtype(gl_dtype dtype)
                                                       : "";
 }
 
-/* Upper-case names of settings and a size such as "8G". */
+/* NCCL_ALGO has no '_': "nvlstree". */
+static const char *without_underscores(gl_arena *arena, const char *name)
+{
+    char *text = gl_arena_strdup(arena, name), *to = text;
+    for (const char *from = name; *from != '\0'; from++)
+        if (*from != '_')
+            *to++ = *from;
+    *to = '\0';
+    return text;
+}
+
+/* "8G" */
 static char *size_text(double size_bytes, char *text, size_t size)
 {
     static const char units[] = {'G', 'M', 'K'};
@@ -190,7 +215,8 @@ static const char *command_of(gl_arena *arena, const gl_curve *curve)
         curve->sample_count > 0 ? curve->samples[curve->sample_count - 1].size_bytes : 8589934592.0;
     const char *settings = "";
     if (curve->algorithm[0] != '\0' && strcmp(curve->algorithm, "mixed") != 0)
-        settings = gl_arena_printf(arena, "NCCL_ALGO=%s ", curve->algorithm);
+        settings =
+            gl_arena_printf(arena, "NCCL_ALGO=%s ", without_underscores(arena, curve->algorithm));
     if (curve->protocol[0] != '\0' && strcmp(curve->protocol, "mixed") != 0)
         settings = gl_arena_printf(arena, "%sNCCL_PROTO=%s ", settings, curve->protocol);
     if (curve->transport == GL_TRANSPORT_SHM)
@@ -202,10 +228,11 @@ static const char *command_of(gl_arena *arena, const gl_curve *curve)
     if (p->nodes == 1 && p->concurrent_groups == 1)
         return gl_arena_printf(arena, "%s%s -g %d", settings, test, p->ranks);
     int per_node = p->ranks_per_node * p->concurrent_groups;
+    /* Which ranks form a group: neighbours in a node, or every g-th rank over nodes. */
     const char *split =
-        p->concurrent_groups > 1
-            ? gl_arena_printf(arena, "NCCL_TESTS_SPLIT=\"%%%d\" ", p->concurrent_groups)
-            : "";
+        p->concurrent_groups == 1 ? ""
+        : p->nodes == 1           ? gl_arena_printf(arena, "NCCL_TESTS_SPLIT=/%d ", p->ranks)
+                        : gl_arena_printf(arena, "NCCL_TESTS_SPLIT=%%%d ", p->concurrent_groups);
     return gl_arena_printf(arena, "%s%smpirun -n %d -N %d %s", settings, split, p->nodes * per_node,
                            per_node, test);
 }

@@ -82,5 +82,6 @@ gl_curve_verdict gl_curve_judge(const gl_facts *facts, const gl_facts_db *db, si
                               .is_large = curve->sample_count > 0 &&
                                           curve->samples[curve->sample_count - 1].size_bytes >=
                                               (double)LARGE_BYTES,
-                              .is_forced = sets(run, "NCCL_ALGO") || sets(run, "NCCL_PROTO")};
+                              .is_forced = sets(run, "NCCL_ALGO") || sets(run, "NCCL_PROTO") ||
+                                           strncmp(curve->protocol, "ll", 2) == 0};
 }

@@ -35,6 +35,15 @@ static void check_wrong(gl_diagnosis *d, const gl_rule *rule)
         }
 }
 
+/* In place and out of place are two measurements of one thing: one finding. */
+static bool is_twin(const gl_facts_db *db, size_t curve)
+{
+    const gl_curve *a = &db->curves[curve], *b = curve > 0 ? a - 1 : NULL;
+    return b != NULL && a->run_id == b->run_id && a->collective == b->collective &&
+           a->in_place != b->in_place && a->placement.ranks == b->placement.ranks &&
+           a->placement.nodes == b->placement.nodes;
+}
+
 static void check_slow(gl_diagnosis *d, const gl_rule *rule)
 {
     size_t named = 0;
@@ -42,6 +51,8 @@ static void check_slow(gl_diagnosis *d, const gl_rule *rule)
         for (size_t c = 0; c < d->facts->dbs[b].curve_count && named < CURVES_NAMED_MAX; c++) {
             gl_curve_verdict v = gl_curve_judge(d->facts, &d->facts->dbs[b], c);
             if (v.is_forced || !v.is_large || !(v.measured < 0.95 * v.expected.low))
+                continue;
+            if (named > 0 && is_twin(&d->facts->dbs[b], c))
                 continue;
             named++;
             gl_finding *f = gl_found(d, rule, GL_WARNING,

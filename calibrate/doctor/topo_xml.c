@@ -42,7 +42,8 @@ typedef struct parser {
 
 static bool fail(const parser *p, const char *what, gl_error *err)
 {
-    return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = p->file, .line = p->line}, NULL,
+    return gl_fail_at(err, GL_ERROR_INPUT,
+                      &(gl_mark){.file = p->file, .line = p->line, .column = 1}, NULL,
                       "%s; wanted: a topology of NCCL (<system version=\"1\"> ...)", what);
 }
 

@@ -12,10 +12,11 @@ trap 'rm -rf "$prefix.moved"' EXIT
 share=$prefix.moved/share/gpulink
 for file in "$share"/models/llama-1.1b-ddp.yaml "$share"/calibrations/h200-nvlink.db \
     "$share"/gpus/h200-sxm.yaml "$share"/links/nvlink4.yaml "$share"/clusters/hgx-h100-16-ndr.yaml "$share"/prices/standard.yaml \
-    "$share"/validation/conventions.yaml "$share"/validation/h200-pair.csv \
+    "$share"/validation/conventions.yaml "$share"/validation/h200-pair.csv "$share"/expected/links.csv "$share"/expected/gpus.csv \
     "$prefix.moved"/share/man/man1/gpulink-plan.1 "$prefix.moved"/bin/gpulink-calibrate; do
     [ -s "$file" ] || { echo "not installed: $file"; exit 1; }
 done
 "$prefix.moved/bin/gpulink-plan" "$share/models/llama-1.1b-ddp.yaml" --cluster h200-nvlink -v 2>&1 |
     grep 'Llama 1.1B'
 "$prefix.moved/bin/gpulink-plan" validate --table accuracy | grep 'this project'
+"$prefix.moved/bin/gpulink-calibrate" doctor --db "$share/calibrations/h200-nvlink.db" --table expected | grep nvlink4 >/dev/null

@@ -24,6 +24,6 @@ check_page() {
         done
     done
 }
-check_page gpulink-plan planner plan compare explain validate schema check
-check_page gpulink-calibrate calibrate run import show merge
+check_page gpulink-plan planner plan compare search accept explain validate schema check
+check_page gpulink-calibrate calibrate run import show doctor merge
 exit "$status"
