@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/cli/acceptance_source.h"
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/curve_table.h"
 #include "calibrate/cli/progress.h"
@@ -22,7 +23,7 @@ extern char **environ;
 typedef enum backend_choice { BACKEND_NCCL, BACKEND_MPI } backend_choice;
 
 typedef struct options {
-    const char *db, *label, *ops, *min, *max, *ranks, *dtype;
+    const char *db, *label, *ops, *min, *max, *ranks, *dtype, *acceptance, *cluster;
     backend_choice backend;
     double budget_s, precision;
     bool compute, overlap, concurrent, keep_host, quiet, verbose;
@@ -55,6 +56,14 @@ static const gl_option option_table[] = {
     {"dtype", 't', GL_OPTION_TEXT, "T",
      "Type of the elements (default bf16 with nccl, fp32 with mpi).", offsetof(options, dtype), 0,
      0, 0, NULL},
+    {"acceptance", 'a', GL_OPTION_TEXT, "FILE",
+     "Measure exactly what a plan needs: a list that 'gpulink-plan accept --list' wrote, or "
+     "MODEL.yaml with --cluster (default: everything, by --ops, --ranks, --min and --max).",
+     offsetof(options, acceptance), 0, 0, 0, NULL},
+    {"cluster", 'c', GL_OPTION_TEXT, "PLANNED",
+     "With --acceptance MODEL.yaml: the cluster that was planned, as for gpulink-plan, which is "
+     "asked for the list.",
+     offsetof(options, cluster), 0, 0, 0, NULL},
     {"budget", 0, GL_OPTION_QUANTITY, "TIME", "Time to spend on measuring (default 120s).",
      offsetof(options, budget_s), GL_SECONDS, 0.1, 1e6, NULL},
     {"precision", 'p', GL_OPTION_QUANTITY, "PART",
@@ -88,7 +97,10 @@ typedef struct lists {
     int collective_count;
     int ranks[RANKS_MAX];
     int rank_count;
+    gl_acceptance_list acceptance;
 } lists;
+
+#define LIST_MAX_BYTES 1e15 /* a list has no largest size but its own and what fits */
 
 /* Copies the next item of "a,b,c" and moves on. False at the end. */
 static bool next_item(const char **list, char *item, size_t size)
@@ -165,16 +177,66 @@ static bool parse_size(const char *option, const char *text, double *size, gl_er
     return true;
 }
 
-static bool resolve(const options *o, lists *l, gl_session_options *session, gl_error *err)
+/* Which process is this, before MPI knows? What starts several says it in the environment. */
+static bool is_first_process(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                        "SLURM_PROCID", "MV2_COMM_WORLD_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank != NULL && rank[0] != '\0')
+            return strcmp(rank, "0") == 0;
+    }
+    return true;
+}
+
+static bool resolve_range(const options *o, lists *l, gl_session_options *session, gl_error *err)
+{
+    const char *min = o->min != NULL ? o->min : "8", *max = o->max != NULL ? o->max : "8GiB";
+    if (o->cluster != NULL)
+        return gl_fail(err, GL_ERROR_USAGE, "--cluster goes with --acceptance MODEL.yaml alone");
+    if (!parse_ops(o->ops, l, err) || !parse_ranks(o->ranks, l, err) ||
+        !parse_size("--min", min, &session->min_bytes, err) ||
+        !parse_size("--max", max, &session->max_bytes, err))
+        return false;
+    return session->min_bytes <= session->max_bytes ||
+           gl_fail(err, GL_ERROR_USAGE, "--min %s is above --max %s", min, max);
+}
+
+/* A list says all of it: what else would say it differently is refused. */
+static bool resolve_list(const options *o, lists *l, gl_session_options *session, gl_arena *arena,
+                         gl_error *err)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {{"--ops", o->ops != NULL},
+                  {"--ranks", o->ranks != NULL},
+                  {"--min", o->min != NULL},
+                  {"--max", o->max != NULL},
+                  {"--concurrent", o->concurrent}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].given)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "--acceptance says what to measure: %s does not go with it",
+                           others[i].name);
+    if (!gl_acceptance_source_load(o->acceptance, o->cluster, is_first_process(), arena,
+                                   &l->acceptance, err))
+        return false;
+    session->acceptance = &l->acceptance;
+    session->min_bytes = 1;
+    session->max_bytes = LIST_MAX_BYTES;
+    return true;
+}
+
+static bool resolve(const options *o, lists *l, gl_session_options *session, gl_arena *arena,
+                    gl_error *err)
 {
     if (o->db == NULL)
         return gl_fail(err, GL_ERROR_USAGE, "--db is missing: the database to measure into");
-    if (!parse_ops(o->ops, l, err) || !parse_ranks(o->ranks, l, err) ||
-        !parse_size("--min", o->min, &session->min_bytes, err) ||
-        !parse_size("--max", o->max, &session->max_bytes, err))
+    if (!(o->acceptance != NULL ? resolve_list(o, l, session, arena, err)
+                                : resolve_range(o, l, session, err)))
         return false;
-    if (session->min_bytes > session->max_bytes)
-        return gl_fail(err, GL_ERROR_USAGE, "--min %s is above --max %s", o->min, o->max);
     if (o->dtype != NULL && !gl_dtype_parse(o->dtype, &session->dtype))
         return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--dtype",
                           "'%.40s' is unknown; there are bf16, fp16, fp32, fp64, fp8, int8, int32",
@@ -221,19 +283,6 @@ static void catch_signals(void)
 }
 
 /* ---- what is printed ---- */
-
-/* Which process is this, before MPI knows? What starts several says it in the environment. */
-static bool is_first_process(void)
-{
-    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                        "SLURM_PROCID", "MV2_COMM_WORLD_RANK"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *rank = getenv(names[i]);
-        if (rank != NULL && rank[0] != '\0')
-            return strcmp(rank, "0") == 0;
-    }
-    return true;
-}
 
 static void show_progress(void *context, const gl_session_progress *progress)
 {
@@ -404,7 +453,7 @@ static int start(const options *o, gl_session_options *session, gl_arena *arena)
 
 static int run_run(int argc, char **argv)
 {
-    options o = {.label = "", .min = "8", .max = "8GiB", .budget_s = 120, .precision = 0.02};
+    options o = {.label = "", .budget_s = 120, .precision = 0.02};
     gl_session_options session = {0};
     lists l = {0};
     gl_texts arguments = {0};
@@ -413,7 +462,7 @@ static int run_run(int argc, char **argv)
     int status = GL_OK;
     gl_arena *arena = gl_arena_create();
     bool ok = gl_options_parse(&gl_calibrate_run, argc, argv, arena, &o, &arguments, &help, &err);
-    ok = ok && (help || resolve(&o, &l, &session, &err));
+    ok = ok && (help || resolve(&o, &l, &session, arena, &err));
     if (!ok)
         status =
             is_first_process() ? gl_calibrate_report(&gl_calibrate_run, &err) : (int)err.status;
@@ -430,7 +479,8 @@ const gl_command gl_calibrate_run = {
     .synopsis = "--db FILE.db [options]",
     .summary = "measure collectives between GPUs (nccl) or host buffers (mpi) into a database",
     .examples = "gpulink-calibrate run --db lab.db --label \"8 x H200\" --compute --overlap\n"
-                "mpirun -n 4 gpulink-calibrate run --backend mpi --db host.db --max 64MiB",
+                "mpirun -n 4 gpulink-calibrate run --backend mpi --db host.db --max 64MiB\n"
+                "gpulink-calibrate run --db new.db --acceptance list.csv",
     .options = option_table,
     .minimum_arguments = 0,
     .maximum_arguments = 0,

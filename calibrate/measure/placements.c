@@ -106,6 +106,46 @@ static void add_whole(plan *p, int nodes)
     add(p, group_of_rank, 1, placement);
 }
 
+/* Puts `groups` groups on nodes of a set: each gets its ranks node by node, the last node the rest.
+ */
+static void fill_set(const plan *p, const gl_placement *wanted, const int *set, int first,
+                     int *group_of_rank)
+{
+    for (int i = 0; i < wanted->nodes; i++) {
+        int left = wanted->ranks - i * wanted->ranks_per_node;
+        int here = left < wanted->ranks_per_node ? left : wanted->ranks_per_node;
+        for (int r = 0; r < p->options->ranks; r++) {
+            int group = p->place[r] / wanted->ranks_per_node;
+            if (p->options->node_of_rank[r] == set[i] && group < wanted->concurrent_groups &&
+                p->place[r] % wanted->ranks_per_node < here)
+                group_of_rank[r] = first + group;
+        }
+    }
+}
+
+bool gl_placements_exact(const gl_placements_options *options, const gl_placement *placement,
+                         gl_arena *arena, gl_grouping *grouping)
+{
+    plan p = {.options = options, .arena = arena};
+    look_at_nodes(&p);
+    if (placement->nodes > p.nodes || placement->ranks > options->ranks)
+        return false;
+    int *group_of_rank = nobody(&p), *set = GL_ARENA_NEW(arena, int, (size_t)placement->nodes);
+    int in_set = 0, groups = 0;
+    for (int n = 0; n < p.nodes; n++) {
+        if (p.ranks_on[n] < (long long)placement->ranks_per_node * placement->concurrent_groups)
+            continue;
+        set[in_set++] = n;
+        if (in_set < placement->nodes)
+            continue;
+        fill_set(&p, placement, set, groups, group_of_rank);
+        groups += placement->concurrent_groups;
+        in_set = 0;
+    }
+    *grouping = (gl_grouping){*placement, group_of_rank, groups};
+    return groups > 0;
+}
+
 /* The nodes from the first on that hold just so many ranks; 0 when no number of them does. */
 static int nodes_with(const plan *p, int ranks)
 {

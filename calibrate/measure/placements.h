@@ -25,4 +25,12 @@ typedef struct gl_placements_options {
 bool gl_placements_plan(const gl_placements_options *options, gl_arena *arena,
                         gl_grouping **groupings, size_t *count, gl_error *err);
 
+/*
+ * The grouping of one placement, whatever its kind: as many such groups as fit on the machine at
+ * once, as training runs them, `concurrent_groups` of them on a node; the slowest decides. Nodes
+ * with too few ranks are left out. False when not a single set of groups fits.
+ */
+bool gl_placements_exact(const gl_placements_options *options, const gl_placement *placement,
+                         gl_arena *arena, gl_grouping *grouping);
+
 #endif

@@ -21,6 +21,26 @@ void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, d
                             .arena = arena};
 }
 
+void gl_sampler_fix(gl_sampler *s, const double *sizes, size_t count)
+{
+    double *fixed = GL_ARENA_NEW(s->arena, double, count);
+    s->fixed = fixed;
+    s->fixed_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        double size = fmax(s->unit_bytes * floor(sizes[i] / s->unit_bytes + 0.5), s->unit_bytes);
+        if (s->fixed_count == 0 || size > fixed[s->fixed_count - 1])
+            fixed[s->fixed_count++] = size;
+    }
+}
+
+static bool fixed_size(const gl_sampler *s, int index, double *size)
+{
+    if (index >= s->fixed_count || s->fixed[index] > s->max_bytes)
+        return false;
+    *size = s->fixed[index];
+    return true;
+}
+
 /* Large sizes keep the blocks of all ranks aligned, as buffers of training are; a third of 1 MiB
  * would not be. */
 static double round_size(const gl_sampler *s, double size)
@@ -66,6 +86,8 @@ void gl_sampler_add(gl_sampler *s, double size_bytes, double time_s, double half
  * beyond it. */
 static bool octave(const gl_sampler *s, int index, double *size)
 {
+    if (s->fixed_count > 0)
+        return fixed_size(s, index, size);
     double exact = fmax(s->min_bytes, s->unit_bytes) * exp2(index);
     double before = exact / 2;
     if (index > 0 && before >= s->max_bytes * 0.999)
@@ -168,7 +190,7 @@ bool gl_sampler_next_between(const gl_sampler *s, double affordable_bytes, doubl
 {
     double worst = 0, middle;
     bool found = false;
-    for (size_t i = 1; i + 1 < s->count; i++) {
+    for (size_t i = 1; i + 1 < s->count && s->fixed_count == 0; i++) {
         double off = deviation(s, i);
         if (off <= worst)
             continue;

@@ -28,6 +28,8 @@ typedef struct gl_sampler {
     double min_bytes, max_bytes, unit_bytes, block_bytes, precision;
     gl_sampler_point *points; /* by ascending size */
     size_t count, capacity;
+    const double *fixed; /* these sizes instead of octaves; see gl_sampler_fix */
+    int fixed_count;
     gl_arena *arena;
 } gl_sampler;
 
@@ -35,6 +37,9 @@ typedef struct gl_sampler {
  * `block_bytes` on of that, a multiple of the unit. Sizes are 1 or more units. */
 void gl_sampler_begin(gl_sampler *sampler, double min_bytes, double max_bytes, double unit_bytes,
                       double block_bytes, double precision, gl_arena *arena);
+
+/* These sizes (ascending), as whole units, take the place of octaves; none follow in between. */
+void gl_sampler_fix(gl_sampler *sampler, const double *sizes, size_t count);
 
 /* Takes what was measured, now or in an earlier session. A size that is known is replaced. */
 void gl_sampler_add(gl_sampler *sampler, double size_bytes, double time_s, double half_width);

@@ -47,6 +47,8 @@ typedef struct session {
     gl_dtype dtype;
     gl_grouping *groupings;
     size_t grouping_count;
+    const gl_acceptance_item **items; /* of a list: what is measured on each grouping; else NULL */
+    const gl_acceptance_item *item;   /* the one at work */
     double *times_s;
     double start_s, end_s;     /* of the collectives */
     around around;             /* what points cost beside their calls */
@@ -330,6 +332,11 @@ static bool next_octave(const session *s, const visit *v, double affordable, dou
     const gl_sampler *sampler = &v->sampler;
     double limit = 0;
     int stride = 1, octaves = 0;
+    if (sampler->fixed_count > 0) {
+        octaves = gl_sampler_octaves_left(sampler, affordable, 1);
+        *share_s = left_s / (octaves > 0 ? octaves : 1);
+        return gl_sampler_next_octave(sampler, affordable, 1, size);
+    }
     for (; stride <= COARSE; stride *= 2) {
         octaves = gl_sampler_octaves_left(sampler, affordable, stride);
         limit = fmin(affordable, worthwhile(s, OCTAVE_SHARE * left_s / octaves));
@@ -410,6 +417,8 @@ static void begin_sampler(session *s, visit *v, double max_bytes)
     double unit = gl_dtype_bytes(s->dtype) * ranks, block = parts ? PART_BYTES * ranks : unit;
     gl_sampler_begin(&v->sampler, s->options->min_bytes, max_bytes, unit, block,
                      s->options->precision, s->arena);
+    if (s->item != NULL)
+        gl_sampler_fix(&v->sampler, s->item->sizes, s->item->size_count);
 }
 
 static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_collective collective,
@@ -453,12 +462,19 @@ static void end_visit(session *s, visit *v)
     size_t count = v->sampler.count;
     double reached = count > 0 ? v->sampler.points[count - 1].size_bytes : 0;
     s->result->curves += count > 0;
-    if (reached >= largest_wanted(s, v) || stopped(s))
+    bool all = v->sampler.fixed_count == 0 || count >= (size_t)v->sampler.fixed_count;
+    if ((reached >= largest_wanted(s, v) && all) || stopped(s))
         return;
     s->result->short_curves++;
     if (count == 0) {
         warn(s, gl_arena_printf(s->arena, "%s: not measured, the budget was too short",
                                 curve_name(s, &v->curve)));
+        return;
+    }
+    if (!all) {
+        warn(s, gl_arena_printf(s->arena, "%s: %d of the %d sizes on the list were not measured",
+                                curve_name(s, &v->curve), v->sampler.fixed_count - (int)count,
+                                v->sampler.fixed_count));
         return;
     }
     warn(s, gl_arena_printf(s->arena, "%s: sizes above %s %s", curve_name(s, &v->curve),
@@ -521,9 +537,34 @@ static bool measure_collective(session *s, const gl_grouping *grouping, gl_colle
     return ok;
 }
 
+/* --dtype wins over the list, whose types are those of the plan. */
+static gl_dtype type_of(const session *s, const gl_acceptance_item *item)
+{
+    if (s->options->dtype != GL_DTYPE_NONE)
+        return s->options->dtype;
+    return item->dtype != GL_DTYPE_NONE ? item->dtype : s->backend->dtypes[0];
+}
+
+/* Each item of a list has a grouping, a type and sizes of its own. */
+static bool measure_list(session *s)
+{
+    for (size_t i = 0; i < s->grouping_count; i++)
+        s->visits += variants_of(s->items[i]->collective);
+    s->visits_left = s->visits;
+    for (size_t i = 0; i < s->grouping_count; i++) {
+        s->item = s->items[i];
+        s->dtype = type_of(s, s->item);
+        if (!measure_collective(s, &s->groupings[i], s->item->collective))
+            return false;
+    }
+    return true;
+}
+
 static bool measure_collectives(session *s)
 {
     const gl_session_options *o = s->options;
+    if (s->items != NULL)
+        return measure_list(s);
     for (int k = 0; k < o->collective_count; k++)
         s->visits += variants_of(o->collectives[k]) * (int)s->grouping_count;
     s->visits_left = s->visits;
@@ -589,19 +630,23 @@ static bool measure_rates(session *s)
 
 /* ---- the session ---- */
 
-static bool check_dtype(session *s)
+static bool check_dtype(session *s, gl_dtype wanted)
 {
     const gl_dtype *known = s->backend->dtypes;
     const char *all = "";
-    s->dtype = s->options->dtype != GL_DTYPE_NONE ? s->options->dtype : known[0];
+    s->dtype = wanted != GL_DTYPE_NONE ? wanted : known[0];
     for (; *known != GL_DTYPE_NONE; known++) {
         if (*known == s->dtype)
             return true;
         all = gl_arena_printf(s->arena, "%s%s%s", all, all[0] ? ", " : "", gl_dtype_name(*known));
     }
     return gl_fail_at(s->err, GL_ERROR_USAGE, NULL, "--dtype",
-                      "the %s backend has no %s; it measures %s", s->backend->vtable->name,
-                      gl_dtype_name(s->dtype), all);
+                      "the %s backend has no %s%s; it measures %s", s->backend->vtable->name,
+                      gl_dtype_name(s->dtype),
+                      s->options->acceptance != NULL && s->options->dtype == GL_DTYPE_NONE
+                          ? ", which the list asks for"
+                          : "",
+                      all);
 }
 
 /* One rank alone moves nothing; its compute can be measured all the same. */
@@ -615,6 +660,34 @@ static bool check_ranks(session *s)
                    s->backend->vtable->name, s->backend->ranks);
 }
 
+/* What of a list this machine can form; the rest is named. */
+static bool plan_list(session *s, const gl_placements_options *placements)
+{
+    const gl_acceptance_list *list = s->options->acceptance;
+    s->groupings = GL_ARENA_NEW(s->arena, gl_grouping, list->count);
+    s->items = GL_ARENA_NEW(s->arena, const gl_acceptance_item *, list->count);
+    for (size_t i = 0; i < list->count; i++) {
+        const gl_acceptance_item *item = &list->items[i];
+        const gl_placement *p = &item->placement;
+        if (!check_dtype(s, type_of(s, item)))
+            return false;
+        s->items[s->grouping_count] = item;
+        if (gl_placements_exact(placements, p, s->arena, &s->groupings[s->grouping_count]))
+            s->grouping_count++;
+        else
+            warn(s, gl_arena_printf(s->arena,
+                                    "%s of %d ranks on %d nodes, %d groups on a node: not "
+                                    "measured, it does not fit on %d ranks",
+                                    gl_collective_name(item->collective), p->ranks, p->nodes,
+                                    p->concurrent_groups, s->backend->ranks));
+    }
+    return s->grouping_count > 0 ||
+           gl_fail_at(s->err, GL_ERROR_USAGE, NULL, "--acceptance",
+                      "nothing on the list fits on %d ranks of %d nodes: start more processes "
+                      "(mpirun, srun)",
+                      s->backend->ranks, s->backend->node_of_rank[s->backend->ranks - 1] + 1);
+}
+
 /* The same in all processes, so that all fail alike. */
 static bool make_plan(session *s)
 {
@@ -624,9 +697,12 @@ static bool make_plan(session *s)
                                               .wanted = o->ranks,
                                               .wanted_count = o->rank_count,
                                               .concurrent = o->concurrent};
-    return check_dtype(s) &&
-           gl_placements_plan(&placements, s->arena, &s->groupings, &s->grouping_count, s->err) &&
-           check_ranks(s) &&
+    bool planned =
+        o->acceptance != NULL
+            ? plan_list(s, &placements)
+            : check_dtype(s, o->dtype) && gl_placements_plan(&placements, s->arena, &s->groupings,
+                                                             &s->grouping_count, s->err);
+    return planned && check_ranks(s) &&
            (!(o->compute || o->overlap) || gl_rates_available(s->backend, s->err));
 }
 
@@ -641,6 +717,9 @@ static const char *parameters_of(const session *s, const char *library)
         o->max_bytes, o->precision);
     for (int i = 0; i < o->collective_count; i++)
         text = gl_arena_printf(s->arena, "%s %s", text, gl_collective_name(o->collectives[i]));
+    if (o->acceptance != NULL)
+        text = gl_arena_printf(s->arena, "%s, list %08x", text,
+                               gl_acceptance_list_digest(o->acceptance));
     for (int i = 0; i < o->rank_count; i++)
         text =
             gl_arena_printf(s->arena, "%s%s%d", text, i == 0 ? ", groups of " : " ", o->ranks[i]);

@@ -7,6 +7,7 @@
 #ifndef GL_MEASURE_SESSION_H
 #define GL_MEASURE_SESSION_H
 
+#include "calibrate/measure/acceptance_list.h"
 #include "calibrate/measure/backend.h"
 
 /* What is going on, for a progress line. */
@@ -30,6 +31,8 @@ typedef struct gl_session_options {
     double budget_s, precision;
     const int *ranks; /* sizes of groups; NULL = all that make sense */
     int rank_count;
+    const gl_acceptance_list *acceptance; /* exactly this, instead of collectives, sizes and ranks;
+                                             NULL: none */
     bool concurrent, compute, overlap, keep_host;
     double (*clock_s)(void); /* monotonic */
     bool (*stopped)(void);   /* has the user asked to stop? Heard between batches */

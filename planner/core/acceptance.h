@@ -103,8 +103,8 @@ static inline bool gl_acceptance_passes(const gl_acceptance *acceptance)
 }
 
 /* The planned cluster with what was measured in the place of what was planned: curves of the
- * collectives and placements that were measured (newest complete run), rates where there are some.
- * Whatever is missing stays as planned. */
+ * tests that were measured, rates where there are some. For the others the network takes what was
+ * measured nearest, or what the plan took. */
 void gl_acceptance_cluster(const gl_acceptance *acceptance, gl_arena *arena, gl_cluster *out);
 
 /* A row of the list of what to measure. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/acceptance_tables.h"
 
+#include "common/text.h"
 #include "gpulink_version.h"
 #include "planner/report/acceptance_words.h"
 #include "planner/report/measuring.h"
@@ -243,6 +244,13 @@ static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
            p->ranks_per_node == q->ranks_per_node && p->concurrent_groups == q->concurrent_groups;
 }
 
+/* Where to measure what is missing: the file itself, unless it is bundled or a part of one. */
+static const char *database(const context *c)
+{
+    const char *name = c->view->measured;
+    return name != NULL && gl_ends_with(name, ".db") ? name : "new.db";
+}
+
 /* All sizes of a test's curve (of the missing tests alone, if so wanted); two sizes at least, as a
  * curve needs. False when an earlier test has told of the same curve. */
 static bool measurement_of(const context *c, size_t index, bool missing, gl_measurement *out)
@@ -257,7 +265,7 @@ static bool measurement_of(const context *c, size_t index, bool missing, gl_meas
                             .transport = test->planned_transport,
                             .min_bytes = test->size_bytes,
                             .max_bytes = test->size_bytes,
-                            .db = c->view->measured != NULL ? c->view->measured : "new.db"};
+                            .db = database(c)};
     for (size_t i = 0; i < a->test_count; i++) {
         const gl_acceptance_test *other = &a->tests[i];
         if (!same_curve(test, other) || (missing && other->verdict != GL_ACCEPTANCE_MISSING))
@@ -511,7 +519,7 @@ static const char *next_steps(const context *c)
         "To measure     %s\n"
         "               gpulink-calibrate run --db %s --acceptance list.csv  # under mpirun for "
         "several nodes\n",
-        list_command(c), c->view->measured != NULL ? c->view->measured : "new.db");
+        list_command(c), database(c));
 }
 
 static void collect_warnings(const context *c, gl_scenario *out)

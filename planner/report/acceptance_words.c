@@ -38,14 +38,13 @@ static const char *because(const gl_acceptance *a, gl_arena *arena)
     if (failed > 0)
         return gl_arena_printf(arena, ": %zu of %zu messages fail", failed, a->test_count);
     if (a->verdict == GL_ACCEPTANCE_FAIL)
-        return ": the measurements themselves are in doubt";
+        return ": a check of the measurements fails";
     if (missing > 0)
         return gl_arena_printf(arena, ": %zu of %zu messages were not measured", missing,
                                a->test_count);
     if (a->test_count == 0)
         return ": the plan moves nothing between GPUs";
-    return gl_arena_printf(arena, ": all %zu messages are within %s of what was planned",
-                           a->test_count, quantity(a->tolerance_frac, GL_FRACTION, arena));
+    return gl_arena_printf(arena, ": all %zu messages pass", a->test_count);
 }
 
 static const char *subject(const gl_acceptance *a, const gl_acceptance_view *view, gl_arena *arena)
@@ -93,8 +92,10 @@ static const char *step_lines(const gl_acceptance *a, const gl_acceptance_view *
         text = gl_arena_printf(arena, "%s               %.0f tokens/s, where %.0f were planned\n",
                                text, now->tokens_per_s, planned->tokens_per_s);
     if (a->counts[GL_ACCEPTANCE_MISSING] > 0)
-        text = gl_arena_printf(
-            arena, "%s               what was not measured is taken as planned\n", text);
+        text = gl_arena_printf(arena,
+                               "%s               what was not measured is taken from what comes "
+                               "nearest, or as planned\n",
+                               text);
     return text;
 }
 

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/measure/acceptance_list.h"
+
+#include "common/text.h"
+#include "common/units.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MAX = 4 * 1024 * 1024, CELLS_MAX = 256, ITEMS_MAX = 10000, RANKS_MAX = 1000000 };
+
+#define SIZE_MAX_BYTES 1e15
+
+typedef enum list_column {
+    COLUMN_COLLECTIVE,
+    COLUMN_DTYPE,
+    COLUMN_RANKS,
+    COLUMN_NODES,
+    COLUMN_RANKS_PER_NODE,
+    COLUMN_CONCURRENT_GROUPS,
+    COLUMN_SIZE,
+    COLUMN_COUNT
+} list_column;
+
+static const char *const column_names[COLUMN_COUNT] = {
+    "collective", "dtype", "ranks", "nodes", "ranks_per_node", "concurrent_groups", "size_bytes"};
+
+typedef struct reader {
+    const char *name;
+    const char *at, *end;
+    int line;
+    char *cells[CELLS_MAX]; /* of the current line */
+    int cell_count;
+    int place[COLUMN_COUNT]; /* −1: not there */
+    gl_arena *arena;
+    gl_acceptance_list *out;
+    gl_error *err;
+} reader;
+
+static bool fail(const reader *r, const char *path, const char *words, const char *found)
+{
+    char shown[64];
+    return gl_fail_at(r->err, GL_ERROR_INPUT, &(gl_mark){.file = r->name, .line = r->line}, path,
+                      "%s%s%s%s", words, found != NULL ? ": '" : "",
+                      found != NULL ? gl_printable(found, shown, sizeof shown) : "",
+                      found != NULL ? "'" : "");
+}
+
+/* ---- lines and cells ---------------------------------------------------------------------------
+ */
+
+/* No cell is longer than what is left of its line. */
+static size_t line_length(const reader *r)
+{
+    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+    return newline != NULL ? (size_t)(newline - r->at) : (size_t)(r->end - r->at);
+}
+
+/* One cell, without its quotes; the mark behind it stays. */
+static bool read_cell(reader *r)
+{
+    char *cell = gl_arena_alloc(r->arena, line_length(r) + 1, 1), *to = cell;
+    bool quoted = r->at < r->end && *r->at == '"';
+    r->at += quoted;
+    while (r->at < r->end && *r->at != '\n') {
+        if (quoted && *r->at == '"') {
+            if (r->at + 1 == r->end || r->at[1] != '"')
+                break;
+            r->at++;
+        } else if (!quoted && (*r->at == ',' || *r->at == '\r')) {
+            break;
+        }
+        *to++ = *r->at++;
+    }
+    if (quoted && (r->at == r->end || *r->at++ != '"'))
+        return fail(r, NULL, "a quote is never closed", NULL);
+    if (r->cell_count == CELLS_MAX)
+        return fail(r, NULL, "more than 256 cells in a line", NULL);
+    r->cells[r->cell_count++] = cell;
+    return true;
+}
+
+/* The next line that holds anything. *found false: there is none. */
+static bool read_line(reader *r, bool *found)
+{
+    while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) {
+        r->line += *r->at == '\n';
+        r->at++;
+    }
+    *found = r->at < r->end;
+    r->cell_count = 0;
+    while (*found) {
+        if (!read_cell(r))
+            return false;
+        if (r->at == r->end || *r->at != ',')
+            break;
+        r->at++;
+    }
+    if (*found && r->at < r->end && *r->at != '\n' && *r->at != '\r')
+        return fail(r, NULL, "text behind a closing quote", NULL);
+    return true;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static bool read_header(reader *r)
+{
+    bool found;
+    if (!read_line(r, &found))
+        return false;
+    for (int c = 0; c < COLUMN_COUNT; c++) {
+        r->place[c] = -1;
+        for (int i = 0; found && i < r->cell_count; i++)
+            if (strcmp(r->cells[i], column_names[c]) == 0)
+                r->place[c] = i;
+    }
+    static const list_column needed[] = {COLUMN_COLLECTIVE, COLUMN_RANKS, COLUMN_SIZE};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (r->place[needed[i]] < 0)
+            return fail(r, NULL,
+                        "is no list of measurements, as 'gpulink-plan accept --list' writes it: "
+                        "there is no column",
+                        column_names[needed[i]]);
+    return true;
+}
+
+/* NULL: not there, or empty. */
+static const char *cell(const reader *r, list_column column)
+{
+    int place = r->place[column];
+    return place >= 0 && place < r->cell_count && r->cells[place][0] != '\0' ? r->cells[place]
+                                                                             : NULL;
+}
+
+static bool read_count(const reader *r, list_column column, int otherwise, int *value)
+{
+    const char *text = cell(r, column);
+    long long number = otherwise;
+    gl_error reason;
+    if (text != NULL &&
+        (!gl_parse_integer(text, &number, &reason) || number < 1 || number > RANKS_MAX))
+        return fail(r, column_names[column], "is no number from 1 to 1000000", text);
+    *value = (int)number;
+    return true;
+}
+
+static bool read_size(const reader *r, double *size)
+{
+    const char *text = cell(r, COLUMN_SIZE);
+    gl_error reason;
+    if (text == NULL)
+        return fail(r, "size_bytes", "is missing", NULL);
+    if (!gl_parse_size(text, size, &reason) || *size < 1 || *size > SIZE_MAX_BYTES)
+        return fail(r, "size_bytes", "is no size from 1 B to 1 PB", text);
+    return true;
+}
+
+static bool read_placement(const reader *r, gl_placement *p)
+{
+    if (cell(r, COLUMN_RANKS) == NULL)
+        return fail(r, "ranks", "is missing", NULL);
+    if (!read_count(r, COLUMN_RANKS, 1, &p->ranks) || !read_count(r, COLUMN_NODES, 1, &p->nodes) ||
+        !read_count(r, COLUMN_RANKS_PER_NODE, (p->ranks + p->nodes - 1) / p->nodes,
+                    &p->ranks_per_node) ||
+        !read_count(r, COLUMN_CONCURRENT_GROUPS, 1, &p->concurrent_groups))
+        return false;
+    if (p->ranks < 2)
+        return fail(r, "ranks", "a group has two ranks at least", NULL);
+    if (p->nodes > p->ranks || p->ranks_per_node > p->ranks ||
+        (long long)p->nodes * p->ranks_per_node < p->ranks)
+        return fail(r, "nodes", "so many ranks cannot be on so many nodes", NULL);
+    return true;
+}
+
+static bool same_item(const gl_acceptance_item *a, const gl_acceptance_item *b)
+{
+    const gl_placement *p = &a->placement, *q = &b->placement;
+    return a->collective == b->collective && a->dtype == b->dtype && p->ranks == q->ranks &&
+           p->nodes == q->nodes && p->ranks_per_node == q->ranks_per_node &&
+           p->concurrent_groups == q->concurrent_groups;
+}
+
+static gl_acceptance_item *item_like(reader *r, const gl_acceptance_item *wanted)
+{
+    gl_acceptance_list *out = r->out;
+    for (size_t i = 0; i < out->count; i++)
+        if (same_item(&out->items[i], wanted))
+            return &out->items[i];
+    out->items =
+        gl_arena_grow(r->arena, out->items, &out->capacity, out->count + 1, sizeof *out->items);
+    out->items[out->count] = *wanted;
+    return &out->items[out->count++];
+}
+
+static void add_size(reader *r, gl_acceptance_item *item, double size)
+{
+    size_t i = 0;
+    while (i < item->size_count && item->sizes[i] < size)
+        i++;
+    if (i < item->size_count && item->sizes[i] <= size)
+        return;
+    item->sizes = gl_arena_grow(r->arena, item->sizes, &item->size_capacity, item->size_count + 1,
+                                sizeof *item->sizes);
+    memmove(item->sizes + i + 1, item->sizes + i, (item->size_count - i) * sizeof *item->sizes);
+    item->sizes[i] = size;
+    item->size_count++;
+}
+
+static bool read_row(reader *r)
+{
+    gl_acceptance_item item = {.dtype = GL_DTYPE_NONE};
+    const char *collective = cell(r, COLUMN_COLLECTIVE), *dtype = cell(r, COLUMN_DTYPE);
+    double size;
+    if (collective == NULL || !gl_collective_parse(collective, &item.collective) ||
+        item.collective > GL_BROADCAST)
+        return fail(r, "collective",
+                    "is none of all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, "
+                    "broadcast",
+                    collective != NULL ? collective : "");
+    if (dtype != NULL && !gl_dtype_parse(dtype, &item.dtype))
+        return fail(r, "dtype", "is unknown", dtype);
+    if (!read_placement(r, &item.placement) || !read_size(r, &size))
+        return false;
+    if (r->out->count == ITEMS_MAX)
+        return fail(r, NULL, "more than 10000 curves", NULL);
+    add_size(r, item_like(r, &item), size);
+    return true;
+}
+
+bool gl_acceptance_list_parse(const char *name, const char *text, size_t length, gl_arena *arena,
+                              gl_acceptance_list *out, gl_error *err)
+{
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as spreadsheets write it */
+    gl_acceptance_list list = {0};
+    reader r = {.name = name,
+                .at = text,
+                .end = text + length,
+                .line = 1,
+                .arena = arena,
+                .out = &list,
+                .err = err};
+    if (length >= 3 && memcmp(text, mark, 3) == 0)
+        r.at += 3;
+    if (memchr(text, '\0', length) != NULL)
+        return fail(&r, NULL, "is no text", NULL);
+    bool found = true;
+    if (!read_header(&r))
+        return false;
+    while (read_line(&r, &found)) {
+        if (!found)
+            break;
+        if (!read_row(&r))
+            return false;
+    }
+    if (found)
+        return false;
+    if (list.count == 0)
+        return fail(&r, NULL, "the list is empty", NULL);
+    *out = list;
+    return true;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static bool read_stream(FILE *file, const char *path, gl_arena *arena, const char **text,
+                        size_t *length, gl_error *err)
+{
+    char *buffer = gl_arena_alloc_raw(arena, FILE_MAX + 1, 1);
+    *length = fread(buffer, 1, FILE_MAX + 1, file);
+    *text = buffer;
+    gl_mark mark = {.file = path};
+    if (ferror(file))
+        return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL, "%s", strerror(errno));
+    if (*length > FILE_MAX)
+        return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "is larger than 4 MiB");
+    return true;
+}
+
+bool gl_acceptance_list_load(const char *path, gl_arena *arena, gl_acceptance_list *out,
+                             gl_error *err)
+{
+    const char *text;
+    size_t length;
+    FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL, "%s",
+                          strerror(errno));
+    bool ok = read_stream(file, path, arena, &text, &length, err);
+    fclose(file);
+    return ok && gl_acceptance_list_parse(path, text, length, arena, out, err);
+}
+
+/* FNV-1a, 32 bits, over the values. */
+static void mix(unsigned *digest, double value)
+{
+    unsigned char bytes[sizeof value];
+    memcpy(bytes, &value, sizeof value);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        *digest = (*digest ^ bytes[i]) * 16777619u;
+}
+
+unsigned gl_acceptance_list_digest(const gl_acceptance_list *list)
+{
+    unsigned digest = 2166136261u;
+    for (size_t i = 0; i < list->count; i++) {
+        const gl_acceptance_item *item = &list->items[i];
+        const double key[] = {(double)item->collective,       (double)item->dtype,
+                              item->placement.ranks,          item->placement.nodes,
+                              item->placement.ranks_per_node, item->placement.concurrent_groups};
+        for (size_t k = 0; k < sizeof key / sizeof key[0]; k++)
+            mix(&digest, key[k]);
+        for (size_t k = 0; k < item->size_count; k++)
+            mix(&digest, item->sizes[k]);
+    }
+    return digest;
+}
