@@ -3,6 +3,7 @@
 #include "common/terminal.h"
 #include "common/text.h"
 #include "planner/cli/messages.h"
+#include "planner/report/charts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +26,12 @@ static bool check_trace(gl_output_options *options, gl_error *err)
 
 static const char *others(const gl_output_options *options)
 {
-    return options->can_trace ? ", markdown or trace" : " or markdown";
+    return options->can_trace ? ", markdown, html or trace" : ", markdown or html";
 }
 
 static bool check_format(gl_output_options *options, gl_error *err)
 {
-    static const char *const later[] = {"html", "xlsx"};
+    static const char *const later[] = {"xlsx"};
     if (options->format_name == NULL) {
         options->format = GL_FORMAT_TABLE;
         return true;
@@ -75,7 +76,7 @@ bool gl_output_options_check(gl_output_options *options, const char *const *tabl
 
 bool gl_output_for_people(const gl_output_options *options)
 {
-    return options->format == GL_FORMAT_TABLE || options->format == GL_FORMAT_MARKDOWN;
+    return options->format != GL_FORMAT_CSV && options->format != GL_FORMAT_JSON;
 }
 
 static bool is_standard_output(const gl_output_options *options)
@@ -124,10 +125,21 @@ static bool check_audience(const gl_output_options *options, const gl_report *re
         options->table);
 }
 
+static bool render(const gl_output_options *options, const gl_report *report,
+                   const gl_render_options *how, gl_output *out, gl_error *err)
+{
+    gl_arena *arena = gl_arena_create();
+    if (options->format == GL_FORMAT_HTML)
+        report = gl_charts_add(report, arena);
+    bool done = gl_render(report, options->format, how, out, err);
+    gl_arena_destroy(arena);
+    return done;
+}
+
 bool gl_output_report(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
-    const gl_render_options render = {
+    const gl_render_options how = {
         .width = gl_terminal_width(is_standard_output(options)),
         .color = wants_color(options),
         .csv_table = options->table != NULL ? options->table : csv_table,
@@ -136,7 +148,7 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
     gl_output *out = NULL;
     if (!check_audience(options, report, err) || !gl_output_open(options->output, &out, err))
         return false;
-    if (!gl_render(report, options->format, &render, out, err)) {
+    if (!render(options, report, &how, out, err)) {
         gl_output_discard(out);
         return false;
     }

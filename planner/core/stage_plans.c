@@ -77,7 +77,7 @@ gl_memo *gl_call_memo(gl_arena *arena)
 }
 
 /* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
-static bool trains_in_place(gl_collective collective)
+bool gl_trains_in_place(gl_collective collective)
 {
     return collective == GL_ALL_REDUCE || collective == GL_BROADCAST;
 }
@@ -97,7 +97,7 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
     const gl_network_query query = {.collective = row->collective,
                                     .placement = row->placement,
                                     .size_bytes = (double)row->size_bytes,
-                                    .in_place = trains_in_place(row->collective),
+                                    .in_place = gl_trains_in_place(row->collective),
                                     .allow_extrapolation = p->allow_extrapolation,
                                     .over_sites = p->over_sites != NULL
                                                       ? p->over_sites->groups[row->group]

@@ -2,6 +2,7 @@
 #include "planner/report/plan_tables.h"
 #include "common/text.h"
 #include "planner/input/fields.h"
+#include "planner/report/charts.h"
 #include "planner/report/headline.h"
 
 #include <math.h>
@@ -687,6 +688,7 @@ typedef struct table_kind {
 } table_kind;
 
 static const table_kind kinds[] = {TABLES(AS_KIND)};
+enum { DRAWN = 2 }; /* those that are there to be drawn */
 
 const char *const *gl_plan_table_names(void)
 {
@@ -700,6 +702,14 @@ static bool is_for_people(const gl_table *table)
         if ((table->columns[i].audience & GL_FOR_PEOPLE) != 0)
             return true;
     return false;
+}
+
+static void add_drawn(const context *c, gl_scenario *scenario)
+{
+    gl_table *drawn[] = {gl_curves_table(c->plan, c->arena),
+                         gl_timeline_table(c->plan, c->view->slices, c->arena)};
+    for (size_t i = 0; i < COUNT(drawn); i++)
+        scenario->tables[scenario->table_count++] = drawn[i];
 }
 
 /* The tables outlive the plan, so the texts of their cells must, too. */
@@ -789,7 +799,7 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
 {
     const context c = {plan, view, arena};
     gl_scenario scenario = {.name = gl_arena_strdup(arena, view->name),
-                            .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds))};
+                            .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds) + DRAWN)};
     for (size_t i = 0; i < COUNT(kinds); i++) {
         if (view->only != NULL && strcmp(view->only, kinds[i].name) != 0)
             continue;
@@ -799,6 +809,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
         keep_texts(table, arena);
         scenario.tables[scenario.table_count++] = table;
     }
+    if (view->slices > 0 && view->only == NULL)
+        add_drawn(&c, &scenario);
     if (view->only == NULL)
         scenario.headline = gl_plan_headline(plan, arena);
     collect_warnings(&c, &scenario);
