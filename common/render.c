@@ -177,6 +177,9 @@ static bool render_checked(const gl_report *report, gl_format format,
     case GL_FORMAT_MARKDOWN:
         gl_render__markdown(report, options, out);
         break;
+    case GL_FORMAT_HTML:
+        gl_render__html(report, options, out);
+        break;
     }
     return true;
 }

@@ -31,7 +31,8 @@ bool gl_format_parse(const char *text, gl_format *format)
     static const char *const names[] = {[GL_FORMAT_TABLE] = "table",
                                         [GL_FORMAT_CSV] = "csv",
                                         [GL_FORMAT_JSON] = "json",
-                                        [GL_FORMAT_MARKDOWN] = "markdown"};
+                                        [GL_FORMAT_MARKDOWN] = "markdown",
+                                        [GL_FORMAT_HTML] = "html"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(text, names[i]) == 0) {
             *format = (gl_format)i;

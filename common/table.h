@@ -9,6 +9,7 @@
 #define GL_COMMON_TABLE_H
 
 #include "common/arena.h"
+#include "common/chart.h"
 #include "common/units.h"
 
 #include <stdint.h>
@@ -90,7 +91,9 @@ typedef struct gl_scenario {
     size_t table_count;
     const char **warnings;
     size_t warning_count;
-    const char *headline; /* a few lines for people that say the answer first; may be NULL */
+    const char *headline;   /* a few lines for people that say the answer first; may be NULL */
+    const gl_chart *charts; /* of the tables, for formats that draw */
+    size_t chart_count;
 } gl_scenario;
 
 typedef struct gl_report {
@@ -99,16 +102,18 @@ typedef struct gl_report {
     /* Tables across all scenarios: the JSON key "comparison"; NULL when there are none. Its name
      * stands in the CSV's scenario column; its headline and warnings are for people only. */
     const gl_scenario *comparison;
+    const char *title; /* of the whole, where a format has one; NULL: the scenarios' names */
 } gl_report;
 
 typedef enum gl_format {
     GL_FORMAT_TABLE,
     GL_FORMAT_CSV,
     GL_FORMAT_JSON,
-    GL_FORMAT_MARKDOWN
+    GL_FORMAT_MARKDOWN,
+    GL_FORMAT_HTML
 } gl_format;
 
-/* "table", "csv", "json", "markdown"; false when the text is none of them. */
+/* "table", "csv", "json", "markdown", "html"; false when the text is none of them. */
 bool gl_format_parse(const char *text, gl_format *format);
 
 #endif

@@ -118,6 +118,17 @@ static const char *only_table(const session *s)
     return gl_output_for_people(output) && s->request.sweep_count > 0 ? "summary" : NULL;
 }
 
+/* So many slices of simulated steps an HTML page has room for, a few of them for each. */
+static size_t slices_of(const session *s)
+{
+    enum { SLICES = 1800, SLICES_MAX = 800, SLICES_MIN = 60 };
+    size_t scenarios = s->options.clusters.count * s->request.combinations;
+    size_t each = SLICES / scenarios;
+    if (s->options.output.format != GL_FORMAT_HTML)
+        return 0;
+    return each > SLICES_MAX ? SLICES_MAX : each < SLICES_MIN ? SLICES_MIN : each;
+}
+
 static void add_scenario(session *s, const gl_planned *planned, const loaded_cluster *cluster,
                          const gl_setting *swept)
 {
@@ -131,6 +142,7 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
         .swept = swept,
         .swept_count = s->request.sweep_count,
         .only = only_table(s),
+        .slices = slices_of(s),
         .for_people = gl_output_for_people(&s->options.output),
         .notes = notes.items,
         .note_count = notes.count,

@@ -3,6 +3,7 @@
 #include "common/terminal.h"
 #include "common/text.h"
 #include "planner/cli/messages.h"
+#include "planner/report/charts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +42,11 @@ static bool check_xlsx(gl_output_options *options, gl_error *err)
 
 static const char *others(const gl_output_options *options)
 {
-    return options->can_trace ? ", markdown, trace or xlsx" : " or markdown";
+    return options->can_trace ? ", markdown, html, trace or xlsx" : ", markdown or html";
 }
 
 static bool check_format(gl_output_options *options, gl_error *err)
 {
-    static const char *const later[] = {"html"};
     if (options->format_name == NULL) {
         options->format = GL_FORMAT_TABLE;
         return true;
@@ -57,11 +57,6 @@ static bool check_format(gl_output_options *options, gl_error *err)
         return check_xlsx(options, err);
     if (gl_format_parse(options->format_name, &options->format))
         return true;
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-        if (strcmp(options->format_name, later[i]) == 0)
-            return gl_fail(err, GL_ERROR_USAGE,
-                           "--format %s is not available in this version: use table, csv, json%s",
-                           later[i], others(options));
     char name[64];
     return gl_fail(err, GL_ERROR_USAGE, "--format '%s' is not known: use table, csv, json%s",
                    gl_printable(options->format_name, name, sizeof name), others(options));
@@ -93,7 +88,7 @@ bool gl_output_options_check(gl_output_options *options, const char *const *tabl
 
 bool gl_output_for_people(const gl_output_options *options)
 {
-    return options->format == GL_FORMAT_TABLE || options->format == GL_FORMAT_MARKDOWN;
+    return options->format != GL_FORMAT_CSV && options->format != GL_FORMAT_JSON;
 }
 
 static bool is_standard_output(const gl_output_options *options)
@@ -142,10 +137,21 @@ static bool check_audience(const gl_output_options *options, const gl_report *re
         options->table);
 }
 
+static bool render(const gl_output_options *options, const gl_report *report,
+                   const gl_render_options *how, gl_output *out, gl_error *err)
+{
+    gl_arena *arena = gl_arena_create();
+    if (options->format == GL_FORMAT_HTML)
+        report = gl_charts_add(report, arena);
+    bool done = gl_render(report, options->format, how, out, err);
+    gl_arena_destroy(arena);
+    return done;
+}
+
 bool gl_output_report(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
-    const gl_render_options render = {
+    const gl_render_options how = {
         .width = gl_terminal_width(is_standard_output(options)),
         .color = wants_color(options),
         .csv_table = options->table != NULL ? options->table : csv_table,
@@ -154,7 +160,7 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
     gl_output *out = NULL;
     if (!check_audience(options, report, err) || !gl_output_open(options->output, &out, err))
         return false;
-    if (!gl_render(report, options->format, &render, out, err)) {
+    if (!render(options, report, &how, out, err)) {
         gl_output_discard(out);
         return false;
     }

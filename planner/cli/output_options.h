@@ -26,7 +26,7 @@ extern const char *const gl_color_choices[];
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help = "Form of the answer: table, csv, json or markdown (default table); plan: also "       \
+     .help = "Form of the answer: table, csv, json, markdown or html (default table); plan: also " \
              "trace, xlsx.",                                                                       \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \

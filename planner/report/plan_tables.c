@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include "planner/core/demand.h"
 #include "planner/input/fields.h"
+#include "planner/report/charts.h"
 #include "planner/report/cost_tables.h"
 #include "planner/report/headline.h"
 #include "planner/report/measuring.h"
@@ -797,6 +798,7 @@ typedef struct table_kind {
 } table_kind;
 
 static const table_kind kinds[] = {TABLES(AS_KIND)};
+enum { DRAWN = 2 }; /* those that are there to be drawn */
 
 const char *const *gl_plan_table_names(void)
 {
@@ -833,6 +835,14 @@ static bool is_for_people(const gl_table *table)
 static bool is_on_request(const char *name)
 {
     return strcmp(name, "sensitivity") == 0 || strcmp(name, "break_even") == 0;
+}
+
+static void add_drawn(const context *c, gl_scenario *scenario)
+{
+    gl_table *drawn[] = {gl_curves_table(c->plan, c->arena),
+                         gl_timeline_table(c->plan, c->view->slices, c->arena)};
+    for (size_t i = 0; i < COUNT(drawn); i++)
+        scenario->tables[scenario->table_count++] = drawn[i];
 }
 
 /* The tables outlive the plan, so the texts of their cells must, too. */
@@ -929,7 +939,7 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
 {
     const context c = {plan, view, arena};
     gl_scenario scenario = {.name = gl_arena_strdup(arena, view->name),
-                            .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds))};
+                            .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds) + DRAWN)};
     for (size_t i = 0; i < COUNT(kinds); i++) {
         if (view->only != NULL ? strcmp(view->only, kinds[i].name) != 0
                                : is_on_request(kinds[i].name))
@@ -941,6 +951,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
         keep_texts(table, arena);
         scenario.tables[scenario.table_count++] = table;
     }
+    if (view->slices > 0 && view->only == NULL)
+        add_drawn(&c, &scenario);
     if (view->only == NULL)
         scenario.headline = gl_plan_headline(plan, arena);
     collect_warnings(&c, &scenario);

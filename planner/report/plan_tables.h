@@ -19,6 +19,8 @@ typedef struct gl_plan_view {
         *swept; /* what differs between the scenarios of a sweep: columns of `summary` */
     size_t swept_count;
     const char *only;         /* build this table alone; NULL = all */
+    size_t slices;            /* for charts: add the tables that are there to be drawn, the step in
+                                 about so many slices; 0 = no charts */
     bool for_people;          /* leave out the tables that only machines read */
     const char *const *notes; /* warnings of the loaders, which come before those of the plan */
     size_t note_count;
