@@ -31,6 +31,7 @@ const gl_field gl_cluster_fields[] = {
     REAL_ROW("cluster.inter_node.latency", network_latency_s, GL_SECONDS, 0, 100, "0 s", "Time that a message travels one way beside what the link counts: distance, or delay that was put in. Each step of a collective waits for it."),
     SPECIAL_ROW("cluster.inter_node.slot", false, "What a NIC is plugged into: a name of data/links, such as pcie5-x16. A NIC gets no more than it carries."),
     CHOICE_ROW("cluster.inter_node.attachment", nic_attachment, attachments, "gpu-switch", "Where the NICs hang: at the PCIe switch of their GPUs, at the CPU, or at another CPU than that of their GPUs; the last two need the slot and take what the path through CPUs carries."),
+    REAL_ROW("cluster.inter_node.longest_cable_m", longest_cable_m, GL_NUMBER, 0, 1e7, "", "Longest cable between nodes and switches, in metres. Stated, it is checked that the link reaches as far."),
     INT_ROW("cluster.inter_node.planes", planes, 1, 16, "1", "Separate networks over which each NIC splits its bandwidth (twin-plane: 2); radix counts ports of one plane. NICs are taken to spray evenly."),
     CHOICE_ROW("cluster.inter_node.fabric", fabric, fabrics, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
     REAL_ROW("cluster.inter_node.oversubscription", oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a leaf's downlinks over that of its uplinks."),

@@ -388,9 +388,23 @@ static void check_lanes(const loader *l)
                                    : "take PCIe switches (cluster.pcie.switches), or fewer NICs"));
 }
 
+static void check_reach(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const gl_link *link = c->inter.link;
+    if (link != NULL && link->reach_m.kind != GL_FIGURE_ABSENT &&
+        c->longest_cable_m > link->reach_m.value)
+        contradict(l, "cluster.inter_node.longest_cable_m",
+                   gl_arena_printf(l->arena,
+                                   "%s reaches %.0f m, not %.0f: nodes that far apart are sites of "
+                                   "their own (cluster.sites)",
+                                   link->name, link->reach_m.value, c->longest_cable_m));
+}
+
 static void check_node(const loader *l)
 {
     const gl_cluster *c = l->cluster;
+    check_reach(l);
     check_domain(l);
     check_lanes(l);
     if (c->nic_attachment != GL_ATTACHED_TO_SWITCH && c->nics_per_node > 0)
