@@ -147,6 +147,9 @@ char *gl_format_quantity(double value, gl_dimension dimension, char *text, size_
     case GL_USD_PER_KWH:
         print_number(value, "USD/kWh", text, size);
         break;
+    case GL_METRES:
+        print_number(value, "m", text, size);
+        break;
     }
     return text;
 }

@@ -87,6 +87,8 @@ static const unit units[] = {
     {"kW", GL_WATTS, 3, 1},
     {"MW", GL_WATTS, 6, 1},
     {"USD/kWh", GL_USD_PER_KWH, 0, 1},
+    {"m", GL_METRES, 0, 1},
+    {"km", GL_METRES, 3, 1},
 };
 
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
@@ -111,6 +113,7 @@ static const struct {
     [GL_WATTS] = {"a power", "watts, such as 700 W", "W, kW, MW", false},
     [GL_USD_PER_KWH] = {"a price of energy", "US dollars per kilowatt-hour, such as 0.08 USD/kWh",
                         "USD/kWh", false},
+    [GL_METRES] = {"a length", "metres, such as 30 m", "m, km", false},
 };
 
 const char *gl_dimension_name(gl_dimension dimension)

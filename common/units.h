@@ -20,7 +20,8 @@ typedef enum gl_dimension {
     GL_FRACTION,    /* 10% or 0.1 */
     GL_FLOP_PER_S,  /* GFLOP/s TFLOP/s PFLOP/s (also FLOPS spelling) */
     GL_WATTS,       /* W kW MW */
-    GL_USD_PER_KWH  /* USD/kWh */
+    GL_USD_PER_KWH, /* USD/kWh */
+    GL_METRES       /* m km */
 } gl_dimension;
 
 /*

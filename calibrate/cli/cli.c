@@ -14,7 +14,8 @@
 #include <time.h>
 
 static const gl_command *const commands[] = {&gl_calibrate_run, &gl_calibrate_import,
-                                             &gl_calibrate_show, &gl_calibrate_merge};
+                                             &gl_calibrate_show, &gl_calibrate_doctor,
+                                             &gl_calibrate_merge};
 
 static void print_version(gl_output *out)
 {
@@ -34,7 +35,7 @@ static const gl_program program = {
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,
     .print_version = print_version,
-    .wanted = "a command is missing: run, import, show or merge",
+    .wanted = "a command is missing: run, import, show, doctor or merge",
 };
 
 int gl_calibrate_report(const gl_command *command, const gl_error *err)

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/cli/answer.h"
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/curve_stats.h"
 #include "calibrate/cli/curve_table.h"
+#include "calibrate/cli/export.h"
 #include "calibrate/measure/write_lock.h"
-#include "common/render.h"
 #include "common/store/store.h"
-#include "common/terminal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-typedef enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_choice;
 
 typedef struct options {
-    const char *table, *output;
+    gl_answer_options answer;
     long long curve; /* 0 = none */
-    gl_format format;
-    color_choice color;
+    bool tuner, nccl_tests;
 } options;
-
-static const char *const format_names[] = {"table", "csv", "json", "markdown", NULL};
-static const char *const color_names[] = {"auto", "always", "never", NULL};
 
 static const gl_option option_table[] = {
     {"curve", 0, GL_OPTION_INTEGER, "ID", "Show the samples of this curve.",
      offsetof(options, curve), 0, 1, 9e15, NULL},
+    {"tuner", 0, GL_OPTION_FLAG, NULL,
+     "Print which algorithm and protocol was fastest, as the configuration of NCCL's example tuner "
+     "plugin; needs curves of forced algorithms.",
+     offsetof(options, tuner), 0, 0, 0, NULL},
+    {"nccl-tests", 0, GL_OPTION_FLAG, NULL,
+     "Print the commands of nccl-tests that measure the same curves.",
+     offsetof(options, nccl_tests), 0, 0, 0, NULL},
     {"format", 'f', GL_OPTION_CHOICE, "F", "Format of the answer (default table).",
-     offsetof(options, format), 0, 0, 0, format_names},
+     offsetof(options, answer.format), 0, 0, 0, gl_answer_formats},
     {"table", 0, GL_OPTION_TEXT, "NAME",
      "Only this table: runs, curves, compute, overlap, topology; samples with --curve (default: "
      "all; of CSV, the curves or the samples).",
-     offsetof(options, table), 0, 0, 0, NULL},
+     offsetof(options, answer.table), 0, 0, 0, NULL},
     {"output", 'o', GL_OPTION_TEXT, "FILE", "Write to this file (default: standard output).",
-     offsetof(options, output), 0, 0, 0, NULL},
+     offsetof(options, answer.output), 0, 0, 0, NULL},
     {"color", 0, GL_OPTION_CHOICE, "WHEN", "Emphasis on the terminal (default auto).",
-     offsetof(options, color), 0, 0, 0, color_names},
+     offsetof(options, answer.color), 0, 0, 0, gl_answer_colors},
     {0}};
 
 /* ---- tables ---- */
@@ -304,31 +304,25 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
 
 /* ---- output ---- */
 
-static bool wants_color(const options *o)
+static bool write_text(const char *text, const options *o, gl_error *err)
 {
-    const char *no_color = getenv("NO_COLOR");
-    if (o->color != COLOR_AUTO)
-        return o->color == COLOR_ALWAYS;
-    return (o->output == NULL || strcmp(o->output, "-") == 0) && isatty(STDOUT_FILENO) &&
-           (no_color == NULL || no_color[0] == '\0');
+    gl_output *out;
+    if (!gl_output_open(o->answer.output, &out, err))
+        return false;
+    gl_output_puts(out, text);
+    return gl_output_close(out, err);
 }
 
-static bool render(const gl_scenario *scenario, const options *o, gl_error *err)
+/* Texts for other programs instead of tables. */
+static bool export_text(gl_store *store, gl_arena *arena, const gl_catalog *catalog,
+                        const options *o, gl_error *err)
 {
-    const gl_report report = {.scenarios = (gl_scenario *)scenario, .scenario_count = 1};
-    const char *csv_table = o->table != NULL ? o->table : o->curve > 0 ? "samples" : "curves";
-    const gl_render_options how = {.width = gl_terminal_width(o->output == NULL),
-                                   .color = wants_color(o),
-                                   .csv_table = csv_table,
-                                   .only_table = o->table};
-    gl_output *out;
-    if (!gl_output_open(o->output, &out, err))
-        return false;
-    if (!gl_render(&report, o->format, &how, out, err)) {
-        gl_output_discard(out);
-        return false;
-    }
-    return gl_output_close(out, err);
+    for (size_t i = 0; i < catalog->curve_count; i++)
+        if (!gl_store_read_samples(store, arena, &catalog->curves[i], err))
+            return false;
+    const char *text =
+        o->tuner ? gl_export_tuner(arena, catalog, err) : gl_export_nccl_tests(arena, catalog, err);
+    return text != NULL && write_text(text, o, err);
 }
 
 static bool show(const char *path, const options *o, gl_arena *arena, gl_error *err)
@@ -340,16 +334,27 @@ static bool show(const char *path, const options *o, gl_arena *arena, gl_error *
     bool measured_now = gl_write_lock_held(path); /* before the file is opened: see there */
     if (!gl_store_open(path, &store, err))
         return false;
+    bool exports = o->tuner || o->nccl_tests;
     bool ok = gl_store_read_catalog(store, arena, &catalog, err) &&
-              (o->curve > 0 ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
-                            : show_all(store, arena, &catalog, measured_now, &scenario, err));
+              (exports        ? export_text(store, arena, &catalog, o, err)
+               : o->curve > 0 ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
+                              : show_all(store, arena, &catalog, measured_now, &scenario, err));
     gl_store_close(store);
-    return ok && render(&scenario, o, err);
+    return ok && (exports ||
+                  gl_answer_print(&scenario, &o->answer, o->curve > 0 ? "samples" : "curves", err));
+}
+
+static bool check(const options *o, gl_error *err)
+{
+    if (o->tuner + o->nccl_tests + (o->curve > 0) > 1)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "only one of --tuner, --nccl-tests and --curve can be answered at a time");
+    return true;
 }
 
 static int run_show(int argc, char **argv)
 {
-    options o = {.format = GL_FORMAT_TABLE};
+    options o = {.answer.format = GL_FORMAT_TABLE};
     gl_texts files = {0};
     gl_error err;
     bool help;
@@ -359,7 +364,7 @@ static int run_show(int argc, char **argv)
         status = gl_calibrate_report(&gl_calibrate_show, &err);
     else if (help)
         status = gl_calibrate_help(&gl_calibrate_show);
-    else if (!show(files.items[0], &o, arena, &err))
+    else if (!check(&o, &err) || !show(files.items[0], &o, arena, &err))
         status = gl_calibrate_report(&gl_calibrate_show, &err);
     gl_arena_destroy(arena);
     return status;
@@ -370,7 +375,8 @@ const gl_command gl_calibrate_show = {
     .synopsis = "FILE.db [--curve ID] [options]",
     .summary = "what a database holds: runs, curves, rates, warnings",
     .examples = "gpulink-calibrate show lab.db\n"
-                "gpulink-calibrate show lab.db --curve 1 --format csv",
+                "gpulink-calibrate show lab.db --curve 1 --format csv\n"
+                "gpulink-calibrate show lab.db --tuner --output nccl_tuner.conf",
     .options = option_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

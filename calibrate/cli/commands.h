@@ -9,7 +9,7 @@
 #define GL_CALIBRATE_PROGRAM "gpulink-calibrate"
 
 extern const gl_command gl_calibrate_run, gl_calibrate_import, gl_calibrate_show,
-    gl_calibrate_merge;
+    gl_calibrate_doctor, gl_calibrate_merge;
 
 /* Prints "gpulink-calibrate: …" to standard error, for a usage error with a hint at --help. Returns
  * the error's status. */

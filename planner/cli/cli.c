@@ -4,21 +4,22 @@
 #include "gpulink_plan_build_info.h"
 #include "gpulink_version.h"
 #include "planner/cli/commands.h"
+#include "planner/report/xlsx.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static const gl_command *const commands[] = {&gl_cmd_plan,    &gl_cmd_compare,  &gl_cmd_search,
-                                             &gl_cmd_explain, &gl_cmd_validate, &gl_cmd_schema,
-                                             &gl_cmd_check};
+static const gl_command *const commands[] = {&gl_cmd_plan,   &gl_cmd_compare, &gl_cmd_search,
+                                             &gl_cmd_accept, &gl_cmd_explain, &gl_cmd_validate,
+                                             &gl_cmd_schema, &gl_cmd_check};
 
 static void print_version(gl_output *out)
 {
     gl_output_printf(out, "gpulink-plan %s%s%s%s\n", GPULINK_VERSION,
                      GPULINK_BUILD_COMMIT[0] != '\0' ? " (" : "", GPULINK_BUILD_COMMIT,
                      GPULINK_BUILD_COMMIT[0] != '\0' ? ")" : "");
-    gl_output_printf(out, "built as %s by %s with %s\n", GPULINK_BUILD_TYPE, GPULINK_BUILD_COMPILER,
-                     GPULINK_BUILD_LIBRARIES);
+    gl_output_printf(out, "built as %s by %s with %s, %s\n", GPULINK_BUILD_TYPE,
+                     GPULINK_BUILD_COMPILER, GPULINK_BUILD_LIBRARIES, gl_xlsx_version());
     gl_output_puts(out, "GPL-3.0-or-later; comes without any warranty\n");
 }
 

@@ -7,6 +7,7 @@
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
+#include "planner/input/price_file.h"
 
 typedef struct check_options {
     bool quiet;
@@ -80,6 +81,13 @@ static bool check_conventions(const char *path, gl_arena *arena, gl_texts *warni
     return gl_conventions_load(path, arena, diagnostics) != NULL;
 }
 
+static bool check_prices(const char *path, gl_arena *arena, gl_texts *warnings,
+                         gl_diagnostics *diagnostics)
+{
+    (void)warnings;
+    return gl_prices_load(path, arena, diagnostics) != NULL;
+}
+
 static const struct {
     const char *key;
     loader *load;
@@ -89,7 +97,8 @@ static const struct {
              {"gpu", check_gpu},
              {"link", check_link},
              {"overlap", check_overlap},
-             {"conventions", check_conventions}};
+             {"conventions", check_conventions},
+             {"prices", check_prices}};
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 
 /* The loader of a YAML file by its top-level keys; NULL when none fits (diagnosed). */
@@ -108,7 +117,7 @@ static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *di
             return kinds[i].load;
     gl_diagnose(diagnostics, &tree.root->mark, NULL,
                 "is no description that this program knows: it needs one of the keys model, "
-                "cluster, gpu, link, overlap or conventions at the top");
+                "cluster, gpu, link, overlap, conventions or prices at the top");
     return NULL;
 }
 
@@ -169,7 +178,8 @@ static int run(int argc, char **argv)
 const gl_command gl_cmd_check = {
     .name = "check",
     .synopsis = "FILE ...",
-    .summary = "read and validate descriptions (model, cluster, GPU, link) without planning",
+    .summary =
+        "read and validate descriptions (model, cluster, GPU, link, prices) without planning",
     .examples = "gpulink-plan check models/llama-1.1b-ddp.yaml\n",
     .options = options_table,
     .minimum_arguments = 1,

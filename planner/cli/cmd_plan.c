@@ -6,6 +6,7 @@
 #include "planner/input/notes.h"
 #include "planner/report/plan_tables.h"
 #include "planner/report/trace.h"
+#include "planner/report/xlsx.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,7 @@ typedef struct session {
     size_t left_out;   /* combinations of a sweep that can not be planned */
     double trace_size; /* entries of a trace so far */
     gl_trace *trace;   /* being written; NULL: not, or not yet */
+    gl_xlsx *book;     /* likewise */
 } session;
 
 static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
@@ -109,7 +111,7 @@ static const char *only_table(const session *s)
     const gl_output_options *output = &s->options.output;
     if (output->table != NULL)
         return output->table;
-    if (output->trace)
+    if (output->trace || output->xlsx)
         return "summary";
     if (output->format == GL_FORMAT_CSV)
         return "traffic";
@@ -183,6 +185,10 @@ static bool plan_in(session *s, const gl_setting *settings, size_t count, const 
     if (s->options.output.trace &&
         !trace_plan(s, &planned, &cluster->cluster, swept, scratch, diagnostics))
         return false;
+    if (s->book != NULL)
+        gl_xlsx_add(
+            s->book, &planned.plan,
+            scenario_name(&planned, &cluster->cluster, swept, s->request.sweep_count, scratch));
     if (s->trace == NULL)
         add_scenario(s, &planned, cluster, swept);
     return true;
@@ -267,8 +273,28 @@ static bool write_trace(session *s, gl_error *err)
     return true;
 }
 
+/* The sheets are in it already. */
+static bool write_book(session *s, gl_error *err)
+{
+    gl_output *out = NULL;
+    gl_xlsx *book = s->book;
+    if (!gl_output_open(s->options.output.output, &out, err))
+        return false;
+    s->book = NULL;
+    if (!gl_xlsx_end(book, out, err)) {
+        gl_output_discard(out);
+        return false;
+    }
+    if (!gl_output_close(out, err))
+        return false;
+    gl_output_warnings(&s->options.output, &s->report);
+    return true;
+}
+
 static bool write_report(session *s, gl_error *err)
 {
+    if (s->options.output.xlsx)
+        return write_book(s, err);
     if (s->options.output.trace)
         return write_trace(s, err);
     put_summary_first(s);
@@ -279,6 +305,8 @@ static int answer(session *s)
 {
     gl_error err;
     gl_diagnostics diagnostics = {.count = 0};
+    if (s->options.output.xlsx && !gl_xlsx_begin(&s->book, &err))
+        return gl_cli_fail("plan", &err);
     if (!load_clusters(s, &diagnostics) || !plan_all(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     if (!write_report(s, &err))
@@ -310,6 +338,7 @@ static int run(int argc, char **argv)
 {
     session s = {.arena = gl_arena_create()};
     int status = run_in(&s, argc, argv);
+    gl_xlsx_discard(s.book);
     gl_arena_destroy(s.arena);
     return status;
 }
@@ -323,7 +352,9 @@ const gl_command gl_cmd_plan = {
                 "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
                 "batch.micro=1,2,4\n"
                 "gpulink-plan models/llama3-405b.yaml --cluster hgx-h100-16-ndr --format trace "
-                "--output step.json\n",
+                "--output step.json\n"
+                "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --format xlsx "
+                "--output cost.xlsx\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

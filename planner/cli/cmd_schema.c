@@ -3,6 +3,7 @@
 #include "planner/cli/messages.h"
 #include "planner/cli/output_options.h"
 #include "planner/input/fields.h"
+#include "planner/input/price_file.h"
 #include "planner/input/runs_file.h"
 #include "planner/report/plan_schema.h"
 
@@ -25,12 +26,13 @@ static const struct {
                {"gpu", gl_gpu_fields},
                {"overlap", gl_overlap_fields},
                {"link", gl_link_fields},
+               {"prices", gl_prices_fields},
                {"csv", NULL},
                {"runs", NULL}};
 enum { SCHEMA_COUNT = sizeof schemas / sizeof schemas[0] };
 
-static const char *const schema_names[] = {"model",   "cluster", "gpu",  "link",
-                                           "overlap", "csv",     "runs", NULL};
+static const char *const schema_names[] = {"model",  "cluster", "gpu",  "link", "overlap",
+                                           "prices", "csv",     "runs", NULL};
 
 static bool is_asked(const gl_texts *names, const char *name)
 {
@@ -50,7 +52,7 @@ static bool check_names(const gl_texts *names, gl_error *err)
         if (k == SCHEMA_COUNT)
             return gl_fail(err, GL_ERROR_USAGE,
                            "there is no schema '%s': there are model, cluster, gpu, link, overlap, "
-                           "runs and csv",
+                           "prices, runs and csv",
                            names->items[i]);
     }
     return true;
@@ -59,6 +61,8 @@ static bool check_names(const gl_texts *names, gl_error *err)
 static gl_table *build_one(size_t index, gl_arena *arena)
 {
     const char *name = schemas[index].name;
+    if (schemas[index].fields == gl_prices_fields)
+        return gl_fields_schema(gl_prices_schema(arena), name, arena);
     if (schemas[index].fields != NULL)
         return gl_fields_schema(schemas[index].fields, name, arena);
     return strcmp(name, "runs") == 0 ? gl_known_runs_schema(arena) : gl_plan_schema(arena);
@@ -103,7 +107,7 @@ static int run(int argc, char **argv)
 
 const gl_command gl_cmd_schema = {
     .name = "schema",
-    .synopsis = "[model|cluster|gpu|link|overlap|runs|csv ...]",
+    .synopsis = "[model|cluster|gpu|link|overlap|prices|runs|csv ...]",
     .summary = "the fields of the input files and the columns of the answers",
     .examples = "gpulink-plan schema model\n"
                 "gpulink-plan schema csv --format markdown\n",

@@ -10,6 +10,7 @@ enum { GL_EXIT_NO = 1 };
 
 extern const gl_command gl_cmd_plan;
 extern const gl_command gl_cmd_compare;
+extern const gl_command gl_cmd_accept;
 extern const gl_command gl_cmd_explain;
 extern const gl_command gl_cmd_search;
 extern const gl_command gl_cmd_schema;

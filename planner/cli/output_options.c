@@ -23,20 +23,38 @@ static bool check_trace(gl_output_options *options, gl_error *err)
     return true;
 }
 
+static bool check_xlsx(gl_output_options *options, gl_error *err)
+{
+    if (!options->can_trace)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--format xlsx is the bill of materials of plans: only plan has it");
+    if (options->table != NULL)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "a workbook holds the bill and all that follows: --table does not go with "
+                       "it");
+    if (options->output == NULL)
+        return gl_fail(err, GL_ERROR_USAGE, "a workbook is no text: add --output FILE.xlsx");
+    options->xlsx = true;
+    options->format = GL_FORMAT_JSON;
+    return true;
+}
+
 static const char *others(const gl_output_options *options)
 {
-    return options->can_trace ? ", markdown or trace" : " or markdown";
+    return options->can_trace ? ", markdown, trace or xlsx" : " or markdown";
 }
 
 static bool check_format(gl_output_options *options, gl_error *err)
 {
-    static const char *const later[] = {"html", "xlsx"};
+    static const char *const later[] = {"html"};
     if (options->format_name == NULL) {
         options->format = GL_FORMAT_TABLE;
         return true;
     }
     if (strcmp(options->format_name, "trace") == 0)
         return check_trace(options, err);
+    if (strcmp(options->format_name, "xlsx") == 0)
+        return check_xlsx(options, err);
     if (gl_format_parse(options->format_name, &options->format))
         return true;
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)

@@ -14,9 +14,9 @@ typedef struct gl_output_options {
     const char *table;       /* NULL = the default */
     int color;               /* index into gl_color_choices */
     bool quiet, verbose;
-    bool can_trace;   /* the command knows --format trace, too */
+    bool can_trace;   /* the command knows --format trace and xlsx, too */
     gl_format format; /* of format_name, set by gl_output_options_check */
-    bool trace;       /* likewise; then `format` does not count */
+    bool trace, xlsx; /* likewise; then `format` does not count */
 } gl_output_options;
 
 extern const char *const gl_color_choices[];
@@ -26,8 +26,8 @@ extern const char *const gl_color_choices[];
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help =                                                                                       \
-         "Form of the answer: table, csv, json or markdown (default table); plan: also trace.",    \
+     .help = "Form of the answer: table, csv, json or markdown (default table); plan: also "       \
+             "trace, xlsx.",                                                                       \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \

@@ -80,11 +80,8 @@ static const gl_layout *layout_of(gl_evaluator *e)
                               gl_memo_pair(p->ep, p->shard), order}};
     bool found;
     gl_layout *layout = gl_memo_get(e->layouts, &key, &found);
-    if (found)
-        return layout;
-    *layout = gl_layout_build(p, e->cluster.gpus_per_node);
-    if (gl_cluster_domain(&e->cluster) < e->cluster.gpus_per_node)
-        gl_layout_mark_domains(layout, p, gl_cluster_domain(&e->cluster));
+    if (!found)
+        *layout = gl_layout_on(p, &e->cluster);
     return layout;
 }
 

@@ -7,6 +7,7 @@
 #define GL_CORE_HARDWARE_H
 
 #include "common/calibration.h"
+#include "planner/core/cost_terms.h"
 
 typedef enum gl_figure_kind {
     GL_FIGURE_ABSENT,
@@ -134,10 +135,10 @@ typedef struct gl_cluster {
     int radix;                 /* ports of a switch; 0 = not stated */
     bool in_network_reduction; /* the network's switches add up all-reduces (SHARP) */
     gl_sites sites;
-    const char *region;                  /* site: where it stands; NULL = not stated */
-    double electricity_usd_per_kwh, pue; /* NaN when not stated */
-    const char *prices;                  /* name of a price list; NULL = not stated */
-    const gl_compute_rate *compute;      /* measured on this GPU */
+    const char *region;              /* site: where it stands; NULL = not stated */
+    gl_cost_terms terms;             /* money, power, operation; region's figures win over … */
+    const gl_price_list *price_list; /* … its terms. NULL: no cost is planned */
+    const gl_compute_rate *compute;  /* measured on this GPU */
     size_t compute_count;
     const gl_overlap_rate *overlap; /* measured: wins over … */
     size_t overlap_count;

@@ -315,6 +315,30 @@ static void fill_memory(planner *p)
     }
 }
 
+/* ---- cost
+ * --------------------------------------------------------------------------------------- */
+
+static void fill_cost(planner *p)
+{
+    gl_plan *plan = p->plan;
+    const gl_cost_input input = {
+        .cluster = p->cluster,
+        .step_s = plan->step.time_s,
+        .step_draws_s = plan->uncertainty.draws_s,
+        .draw_count = plan->uncertainty.draw_count,
+        .tokens_per_step =
+            plan->step.tokens_per_s > 0 ? plan->step.tokens_per_s * plan->step.time_s : 0,
+        .model_flop_per_token = plan->compute.model_flop_per_token,
+        .job_gpus = gl_workload_ranks(p->workload),
+        .run_tokens = p->workload->run_tokens,
+        .seed = plan->options.seed};
+    gl_cost_build(&input, p->arena, &plan->cost);
+    for (size_t i = 0; i < plan->cost.note_count; i++)
+        warn(p, plan->cost.notes[i]);
+    if (plan->cost.missing != NULL)
+        warn(p, gl_arena_printf(p->arena, "costs are not totalled: %s", plan->cost.missing));
+}
+
 /* ---- all of it
  * ------------------------------------------------------------------------------------ */
 
@@ -352,9 +376,7 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
         warn(&p, *network_warnings);
     gl_parameters_build(&workload->model, &workload->parallel, arena, &out->parameters);
     gl_stages_build(&workload->model, &workload->parallel, arena, &out->stages);
-    out->layout = gl_layout_build(&workload->parallel, cluster->gpus_per_node);
-    if (gl_cluster_domain(cluster) < cluster->gpus_per_node)
-        gl_layout_mark_domains(&out->layout, &workload->parallel, gl_cluster_domain(cluster));
+    out->layout = gl_layout_on(&workload->parallel, cluster);
     if (cluster->sites.count > 1)
         p.over_sites = gl_layout_over_sites(&workload->parallel, gl_cluster_gpus_per_site(cluster));
     if (!build_stages(&p, err))
@@ -368,6 +390,7 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
     for (int tier = 0; tier < GL_TIER_COUNT; tier++)
         fill_need(&p, tier);
     fill_memory(&p);
+    fill_cost(&p);
     warn_of_gaps(&p);
     return true;
 }

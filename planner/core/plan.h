@@ -7,6 +7,7 @@
 #define GL_CORE_PLAN_H
 
 #include "planner/core/compute.h"
+#include "planner/core/cost.h"
 #include "planner/core/memory.h"
 #include "planner/core/schedule.h"
 #include "planner/core/uncertainty.h"
@@ -87,6 +88,7 @@ typedef struct gl_plan {
     gl_bandwidth_need needs[GL_TIER_COUNT];
     gl_memory memory; /* of the fullest stage */
     int memory_stage;
+    gl_cost cost; /* cost.cluster NULL: the cluster has no price list */
     const char **warnings;
     size_t warning_count;
 } gl_plan;

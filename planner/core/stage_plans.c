@@ -68,6 +68,15 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster)
     return losses;
 }
 
+gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
+{
+    gl_layout layout = gl_layout_build(parallel, cluster->gpus_per_node);
+    int domain = gl_cluster_domain(cluster);
+    if (domain < cluster->gpus_per_node)
+        gl_layout_mark_domains(&layout, parallel, domain);
+    return layout;
+}
+
 /* ---- calls ------------------------------------------------------------------------------------
  */
 
@@ -76,8 +85,7 @@ gl_memo *gl_call_memo(gl_arena *arena)
     return gl_memo_create(arena, 4, sizeof(gl_network_time));
 }
 
-/* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
-static bool trains_in_place(gl_collective collective)
+bool gl_trains_in_place(gl_collective collective)
 {
     return collective == GL_ALL_REDUCE || collective == GL_BROADCAST;
 }
@@ -86,21 +94,21 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
                       const gl_network_time **out, gl_error *err)
 {
     const gl_placement *g = &row->placement;
-    int domains = p->layout->domains[row->group];
     /* Groups of a kind lie over the sites as one: no further part of the key is needed. */
     const gl_memo_key key = {
         {row->size_bytes, gl_memo_pair(g->ranks, g->nodes),
          gl_memo_pair(g->ranks_per_node,
                       g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective),
-         gl_memo_pair(p->over_sites != NULL ? (int)row->group : 0, domains > 1)}};
+         gl_memo_pair(p->over_sites != NULL ? (int)row->group : 0,
+                      p->layout->domains[row->group])}};
     bool found;
     gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     const gl_network_query query = {.collective = row->collective,
                                     .placement = row->placement,
                                     .size_bytes = (double)row->size_bytes,
-                                    .in_place = trains_in_place(row->collective),
+                                    .in_place = gl_trains_in_place(row->collective),
                                     .allow_extrapolation = p->allow_extrapolation,
-                                    .domains = domains,
+                                    .domains = p->layout->domains[row->group],
                                     .over_sites = p->over_sites != NULL
                                                       ? p->over_sites->groups[row->group]
                                                       : (gl_placement){0}};

@@ -21,6 +21,9 @@ typedef struct gl_overlap_losses {
 /* From the cluster's measured series, or the catalogue. */
 gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster);
 
+/* The groups of a layout on a cluster, with the domains of its nodes. */
+gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
+
 typedef struct gl_stage_planner {
     const gl_workload *workload;
     const gl_cluster *cluster;
@@ -36,6 +39,9 @@ typedef struct gl_stage_planner {
     gl_memo *bases;  /* gl_traffic_base by stage and layout; NULL = none are kept */
     gl_arena *base_arena;
 } gl_stage_planner;
+
+/* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
+bool gl_trains_in_place(gl_collective collective);
 
 /* For `calls`. */
 gl_memo *gl_call_memo(gl_arena *arena);

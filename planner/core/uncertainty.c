@@ -223,16 +223,16 @@ static unsigned long seed_of(const char *name, unsigned long seed)
  * distribution once, in an order of its own. Deciles of few draws are then as good as those of many
  * independent ones (McKay et al. 1979).
  */
-static double *draw_source(const sampler *s, const char *name)
+const double *gl_uncertainty_draws(const char *name, unsigned long seed, size_t count,
+                                   gl_arena *arena)
 {
-    size_t n = s->in->draws;
-    double *z = GL_ARENA_NEW(s->arena, double, n);
-    for (size_t i = 0; i < n; i++)
-        z[i] = gsl_cdf_ugaussian_Pinv(((double)i + 0.5) / (double)n);
+    double *z = GL_ARENA_NEW(arena, double, count);
+    for (size_t i = 0; i < count; i++)
+        z[i] = gsl_cdf_ugaussian_Pinv(((double)i + 0.5) / (double)count);
     gsl_rng *rng = gsl_rng_alloc(gsl_rng_taus2);
     if (rng != NULL) {
-        gsl_rng_set(rng, seed_of(name, s->in->seed));
-        gsl_ran_shuffle(rng, z, n, sizeof *z);
+        gsl_rng_set(rng, seed_of(name, seed));
+        gsl_ran_shuffle(rng, z, count, sizeof *z);
         gsl_rng_free(rng);
     }
     return z;
@@ -243,9 +243,9 @@ static void draw(sampler *s, double middle_s)
     size_t n = s->in->draws, count = s->out->source_count;
     double *draws_s = GL_ARENA_NEW(s->arena, double, n);
     double *sorted = GL_ARENA_NEW(s->arena, double, n);
-    double **z = GL_ARENA_NEW(s->arena, double *, count);
+    const double **z = GL_ARENA_NEW(s->arena, const double *, count);
     for (size_t k = 0; k < count; k++)
-        z[k] = draw_source(s, s->out->sources[k].name);
+        z[k] = gl_uncertainty_draws(s->out->sources[k].name, s->in->seed, n, s->arena);
     for (size_t i = 0; i < n; i++) {
         for (size_t k = 0; k < count; k++)
             s->factor[k] = factor_at(&s->out->sources[k], z[k][i]);

@@ -59,6 +59,11 @@ typedef struct gl_uncertainty_input {
 
 void gl_uncertainty_build(const gl_uncertainty_input *input, gl_arena *arena, gl_uncertainty *out);
 
+/* Standard normal draws of the source of that name: the same wherever it occurs, with the same seed
+ * and count. */
+const double *gl_uncertainty_draws(const char *name, unsigned long seed, size_t count,
+                                   gl_arena *arena);
+
 const char *gl_error_kind_name(gl_error_kind kind); /* "compute rates" */
 
 #endif

@@ -150,6 +150,7 @@ typedef struct gl_workload {
     gl_overlap overlap;
     double target_exposed_frac; /* exposed communication over step time to design for */
     gl_compute_given compute;
+    double run_tokens; /* tokens that a run trains on; 0 = not stated */
 } gl_workload;
 
 /* A workload with every default in place: loaders overwrite what the user said. */

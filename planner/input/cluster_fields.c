@@ -9,6 +9,12 @@
 /* clang-format off */
 /* In the order of gl_attachment. */
 static const char *const attachments[] = {"gpu-switch", "cpu", "cross-numa", NULL};
+static const char *const media[] = {"auto", "dac", "aec", "aoc", "optics", "link", NULL};
+static const char *const power_by[] = {"energy", "colocation", NULL};
+static const char *const acquisitions[] = {"buy", "rent", NULL};
+static const char *const amortisations[] = {"straight", "annuity", "decay", NULL};
+#define TERM_ROW(name, term, unit, low, high, sentence) \
+    REAL_ROW(name, terms.stated[GL_TERM_##term], unit, low, high, "as in the price list", sentence)
 static const char *const fabrics[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
 
 const gl_field gl_cluster_fields[] = {
@@ -40,10 +46,37 @@ const gl_field gl_cluster_fields[] = {
     INT_ROW("cluster.sites.count", sites.count, 1, 1000, "1", "Places over which the nodes are split evenly, in order, joined by leased lines."),
     REAL_ROW("cluster.sites.link.bandwidth", sites.bw_bytes_per_s, GL_BYTES_PER_S, 1e3, 1e14, "", "Bandwidth of the line of one site, per direction; all groups that span sites share it. Required with more than one site."),
     REAL_ROW("cluster.sites.link.latency", sites.latency_s, GL_SECONDS, 0, 10, "", "One-way delay of that line: about 5 us a kilometre of fibre. Required with more than one site."),
-    TEXT_ROW("cluster.site.region", region, "", "Where the cluster stands. The site is not used yet: no cost is planned."),
-    REAL_ROW("cluster.site.electricity", electricity_usd_per_kwh, GL_USD_PER_KWH, 0, 100, "", "Price of electricity; not used yet."),
-    REAL_ROW("cluster.site.pue", pue, GL_NUMBER, 1, 10, "", "Power of the site over power of the machines; not used yet."),
-    TEXT_ROW("prices", prices, "", "Price list: a file, or a name of data/prices, which has none yet. Not used yet: no cost is planned."),
+    REAL_ROW("cluster.sites.link.fee_per_month", terms.line_fee_per_month, GL_NUMBER, 0, 1e12, "by its route", "Fee of one leased line and month, in the currency of the price list."),
+    TEXT_ROW("cluster.sites.link.route", terms.line_route, "", "Which line it is, to find its price for each Gbit/s and month (leased-line.ROUTE)."),
+    INT_ROW("cluster.inter_node.planes", terms.planes, 1, 64, "1", "Networks over which each NIC is split, such as 2 with twin-plane Ethernet; nics_per_node counts NICs. For the bill of materials."),
+    CHOICE_ROW("cluster.inter_node.medium", terms.medium, media, "auto", "What links are made of: by reach (auto), copper (dac), active copper (aec), active optical cables (aoc), transceivers and fibres (optics), or whole links priced with their ends (link)."),
+    REAL_ROW("cluster.inter_node.reach.node", terms.node_reach_m, GL_METRES, 0, 1e6, "50 m", "Length of links from nodes to leaf switches."),
+    REAL_ROW("cluster.inter_node.reach.switch", terms.switch_reach_m, GL_METRES, 0, 1e6, "50 m", "Length of links between switches."),
+    TEXT_ROW("cluster.site.region", region, "", "Where the cluster stands, to find electricity, colocation and PUE in the price list (electricity.REGION)."),
+    REAL_ROW("cluster.site.electricity", terms.electricity_usd_per_kwh, GL_USD_PER_KWH, 0, 100, "by region", "Price of electricity."),
+    TERM_ROW("cluster.site.pue", PUE, GL_NUMBER, 1, 10, "Power of the site over power of the machines."),
+    CHOICE_ROW("cluster.site.power_by", terms.power_by, power_by, "energy", "How power is paid: what is drawn (energy, with PUE), or what is reserved (colocation, all in). Never both."),
+    REAL_ROW("cluster.site.colocation_per_kw_month", terms.colocation_per_kw_month, GL_NUMBER, 0, 1e9, "by region", "Price of a reserved kW and month, in the currency of the price list."),
+    REAL_ROW("cluster.site.lead_time_months", terms.lead_time_months, GL_NUMBER, 0, 1200, "0", "Months that the site takes work later than elsewhere."),
+    TERM_ROW("cluster.site.rack_power", RACK_POWER, GL_WATTS, 100, 1e7, "Power of a rack: how many servers it holds."),
+    CHOICE_ROW("cluster.cost.acquisition", terms.acquisition, acquisitions, "buy", "Bought, or rented by the GPU and hour (rent.GPU in the price list)."),
+    CHOICE_ROW("cluster.cost.amortisation", terms.amortisation, amortisations, "straight", "What a year takes of the purchase: an even share (straight), payments with interest (annuity), or what price-performance takes off (decay, Epoch AI)."),
+    TERM_ROW("cluster.cost.life_years", LIFE, GL_NUMBER, 0.1, 50, "Years over which what was bought is used."),
+    TERM_ROW("cluster.cost.residual", RESIDUAL, GL_FRACTION, 0, 1, "Share of the purchase that it is worth at the end."),
+    TERM_ROW("cluster.cost.interest", INTEREST, GL_FRACTION, 0, 1, "Price of money a year."),
+    TERM_ROW("cluster.cost.support", SUPPORT, GL_FRACTION, 0, 1, "Support and replacement a year, share of the hardware."),
+    TERM_ROW("cluster.cost.staff_per_node", STAFF, GL_NUMBER, 0, 1000, "Persons that operate one node."),
+    TERM_ROW("cluster.cost.spares", SPARES, GL_FRACTION, 0, 1, "Spare network parts, share of those in use, rounded up."),
+    TERM_ROW("cluster.cost.availability", AVAILABILITY, GL_FRACTION, 0.01, 1, "Share of the hours in which the cluster takes work."),
+    TERM_ROW("cluster.cost.draw", DRAW, GL_FRACTION, 0, 1, "Power drawn in training, share of what the machines may draw."),
+    TERM_ROW("cluster.cost.failures_per_gpu_hour", FAILURES, GL_NUMBER, 0, 1, "Unplanned stops of a job for each GPU and hour."),
+    TERM_ROW("cluster.cost.checkpoint", CHECKPOINT, GL_SECONDS, 0, 1e5, "Time in which a checkpoint stops training."),
+    TERM_ROW("cluster.cost.restart", RESTART, GL_SECONDS, 0, 1e6, "Time from a stop until training goes on."),
+    REAL_ROW("cluster.cost.month_value", terms.month_value, GL_NUMBER, 0, 1e15, "what a month costs", "Value of a month of the cluster's work, in the currency of the price list: what a late site loses."),
+    REAL_ROW("cluster.cost.tuning_hours_per_node", terms.tuning_hours_per_node, GL_NUMBER, 0, 1e5, "0", "Hours for BIOS, drivers and NCCL of a node, at labour.tuning of the price list."),
+    INT_ROW("cluster.expansion.nodes", terms.expansion_nodes, 1, 100000, "", "Nodes in the end: bought at once is compared with bought in two stages."),
+    REAL_ROW("cluster.expansion.after_months", terms.expansion_months, GL_NUMBER, 0, 600, "0", "Months until the rest is bought."),
+    SPECIAL_ROW("prices", false, "Price list: a name of data/prices, a file of one's own, or its fields here; see gpulink-plan schema prices. Without it no cost is planned."),
     {.path = NULL},
 };
 /* clang-format on */

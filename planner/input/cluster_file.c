@@ -8,6 +8,7 @@
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
+#include "planner/input/price_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,10 +34,7 @@ static size_t problems(const gl_diagnostics *diagnostics)
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1,
-                        .planes = 1,
-                        .electricity_usd_per_kwh = (double)NAN,
-                        .pue = (double)NAN};
+    return (gl_cluster){.oversubscription = 1, .planes = 1, .terms = gl_cost_terms_defaults()};
 }
 
 /* ---- A database as a cluster ------------------------------------------------------------- */
@@ -437,29 +435,53 @@ static const char *default_name(const loader *l)
     return gl_arena_strdup(l->arena, gl_printable(stem, printed, sizeof printed));
 }
 
-static bool is_bundled_list(const loader *l, const char *name)
+/* A name, a file seen from the description, or a list in place. */
+static void load_prices(const loader *l)
 {
-    return gl_datadir_find(l->arena, "prices", name, yaml_extensions) != NULL;
+    size_t before = problems(l->diagnostics);
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, "prices");
+    if (node == NULL)
+        return;
+    if (node->kind == GL_YAML_MAPPING) {
+        l->cluster->price_list = gl_prices_tree_load(&l->tree, l->arena, l->diagnostics);
+        return;
+    }
+    const char *name = gl_fields_text(&l->tree, "prices", l->diagnostics);
+    if (name == NULL)
+        return;
+    const char *file = entry_name(l, "prices", name);
+    if (gl_prices_find(file, l->arena) == NULL)
+        diagnose_no_entry(l, "prices", name, "prices", "price list");
+    else
+        l->cluster->price_list = gl_prices_load(file, l->arena, l->diagnostics);
+    if (problems(l->diagnostics) != before)
+        l->cluster->price_list = NULL;
 }
 
-/* Costs are not planned yet: what was stated for them must not look as if it counted. */
-static void warn_of_costs(const loader *l)
+/* Power is paid by what is drawn or by what is reserved. */
+static void check_power(const loader *l)
 {
-    const gl_yaml_node *prices = gl_yaml_find(&l->tree, "prices");
+    const char *path = "cluster.site.colocation_per_kw_month";
+    const gl_yaml_node *colocation = gl_yaml_find(&l->tree, path);
+    const gl_yaml_node *energy = gl_yaml_find(&l->tree, "cluster.site.electricity");
+    bool by_energy = l->cluster->terms.power_by == GL_POWER_BY_ENERGY;
+    if (by_energy && colocation != NULL)
+        gl_diagnose(l->diagnostics, &colocation->mark, path,
+                    "power is paid by energy here: state cluster.site.power_by: colocation, or "
+                    "leave this out; never both");
+    else if (!by_energy && energy != NULL)
+        gl_diagnose(l->diagnostics, &energy->mark, "cluster.site.electricity",
+                    "power is in the colocation here (cluster.site.power_by): leave this out; "
+                    "never both");
+}
+
+/* Without prices a site says nothing. */
+static void warn_of_site(const loader *l)
+{
     const gl_yaml_node *site = gl_yaml_find(&l->tree, "cluster.site");
-    const char *list = l->cluster->prices;
-    char shown[256];
-    if (prices == NULL && site == NULL)
-        return;
-    gl_mark mark = prices != NULL ? prices->mark : site->key_mark;
-    if (list != NULL && !gl_file_exists(list) && !is_bundled_list(l, list))
-        gl_warn(l->warnings, l->arena, &mark, "prices",
-                "there is no price list '%s' (neither a file nor bundled; none are bundled yet)",
-                gl_printable(list, shown, sizeof shown));
-    gl_warn(l->warnings, l->arena, &mark, NULL, "%s not used yet: no cost is planned",
-            site == NULL     ? "prices are"
-            : prices == NULL ? "the site is"
-                             : "prices and site are");
+    if (site != NULL && gl_yaml_find(&l->tree, "prices") == NULL)
+        gl_warn(l->warnings, l->arena, &site->key_mark, "cluster.site",
+                "is not used without a price list: add prices: standard");
 }
 
 /* What a document says, once it is there. */
@@ -469,9 +491,9 @@ static bool load_tree(const loader *l, size_t before)
     gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
     if (problems(l->diagnostics) != before)
         return false;
-    if (l->cluster->prices != NULL)
-        l->cluster->prices = entry_name(l, "prices", l->cluster->prices);
-    warn_of_costs(l);
+    load_prices(l);
+    check_power(l);
+    warn_of_site(l);
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra.link);
     load_link(l, "cluster.intra_node.outside_link", &l->cluster->outside);
@@ -490,6 +512,26 @@ static bool load_tree(const loader *l, size_t before)
     return problems(l->diagnostics) == before;
 }
 
+/* "prices: standard" as {base: standard}, so that a setting can go into it. */
+static void open_prices(const loader *l, const gl_setting *settings, size_t setting_count)
+{
+    bool within = false;
+    gl_yaml_node *node = l->tree.root->kind == GL_YAML_MAPPING ? l->tree.root->first : NULL;
+    while (node != NULL && strcmp(node->key, "prices") != 0)
+        node = node->next;
+    for (size_t i = 0; i < setting_count; i++)
+        within = within || gl_starts_with(settings[i].key, "prices.");
+    if (!within || node == NULL || node->kind != GL_YAML_SCALAR)
+        return;
+    gl_yaml_node *base = GL_ARENA_NEW(l->arena, gl_yaml_node, 1);
+    *base = *node;
+    base->key = "base";
+    base->next = NULL;
+    node->kind = GL_YAML_MAPPING;
+    node->first = base;
+    node->text = NULL;
+}
+
 static bool load_description(loader *l, const char *file, const gl_setting *settings,
                              size_t setting_count)
 {
@@ -506,6 +548,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
         return gl_diagnose(l->diagnostics, &(gl_mark){.file = file}, NULL,
                            "is a model description, and a cluster is expected here: are the two "
                            "swapped?");
+    open_prices(l, settings, setting_count);
     for (size_t i = 0; i < setting_count; i++)
         if (gl_setting_is_cluster(&settings[i]) &&
             !gl_yaml_set(&l->tree, l->arena, settings[i].option, settings[i].key, settings[i].value,

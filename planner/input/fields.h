@@ -84,5 +84,7 @@ extern const gl_field gl_cluster_fields[]; /* target: gl_cluster (input/cluster_
 extern const gl_field gl_gpu_fields[];     /* target: gl_gpu */
 extern const gl_field gl_link_fields[];    /* target: gl_link */
 extern const gl_field gl_overlap_fields[]; /* target: gl_overlap_taxes */
+extern const gl_field gl_prices_fields[];  /* input/price_file.h */
+extern const gl_field gl_part_fields[];    /* of one part in it */
 
 #endif

@@ -111,7 +111,7 @@ static const char *const type_names[GL_FIELD_TYPE_COUNT] = {
 static const char *const unit_names[] = {
     [GL_NUMBER] = NULL,    [GL_BYTES] = "bytes",         [GL_BYTES_PER_S] = "bytes/s",
     [GL_SECONDS] = "time", [GL_FRACTION] = "%",          [GL_FLOP_PER_S] = "FLOP/s",
-    [GL_WATTS] = "W",      [GL_USD_PER_KWH] = "USD/kWh",
+    [GL_WATTS] = "W",      [GL_USD_PER_KWH] = "USD/kWh", [GL_METRES] = "m",
 };
 
 static const char *range_text(const gl_field *field, gl_arena *arena)

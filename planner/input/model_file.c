@@ -199,7 +199,7 @@ bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *
 bool gl_setting_is_cluster(const gl_setting *setting)
 {
     return gl_starts_with(setting->key, "cluster.") || strcmp(setting->key, "cluster") == 0 ||
-           strcmp(setting->key, "prices") == 0;
+           strcmp(setting->key, "prices") == 0 || gl_starts_with(setting->key, "prices.");
 }
 
 /* Files of another kind that are given in a description's place. */

@@ -44,6 +44,7 @@ static const char *unit_of(gl_dimension dimension)
         [GL_FLOP_PER_S] = "FLOP/s",
         [GL_WATTS] = "W",
         [GL_USD_PER_KWH] = "USD/kWh",
+        [GL_METRES] = "m",
     };
     return units[dimension];
 }
@@ -759,4 +760,5 @@ void gl_explain(const gl_plan *plan, gl_arena *arena, gl_explanation *out)
     gl_explain__bandwidth(&e);
     gl_explain__memory(&e);
     gl_explain__compute(&e);
+    gl_explain__cost(&e);
 }

@@ -41,5 +41,6 @@ void gl_explain__step(gl_explainer *e);
 void gl_explain__bandwidth(gl_explainer *e);
 void gl_explain__memory(gl_explainer *e);
 void gl_explain__compute(gl_explainer *e);
+void gl_explain__cost(gl_explainer *e); /* nothing without a price list */
 
 #endif

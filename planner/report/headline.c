@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/headline.h"
+
 #include "common/units.h"
+#include "planner/report/cost_tables.h"
+#include "planner/report/measuring.h"
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
@@ -300,28 +303,6 @@ static const char *together_line(const gl_plan *plan)
                : "               each as if the other were free; together they miss the target\n";
 }
 
-/* A group within a node needs no hosts; one across nodes is started there by MPI. */
-static const char *collective_command(const gl_traffic_row *row, gl_arena *arena)
-{
-    const gl_placement *p = &row->placement;
-    const char *run =
-        gl_arena_printf(arena, "gpulink-calibrate run --db calib.db --ops %s --ranks %d%s",
-                        gl_collective_name(row->collective), p->ranks,
-                        p->concurrent_groups > 1 ? " --concurrent" : "");
-    if (p->nodes <= 1)
-        return run;
-    return gl_arena_printf(arena, "mpirun -n %d -N %d %s", p->ranks, p->ranks_per_node, run);
-}
-
-const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena)
-{
-    if (source->kind == GL_ERROR_OF_COMPUTE)
-        return "gpulink-calibrate run --db calib.db --compute";
-    if (source->kind == GL_ERROR_OF_OVERLAP)
-        return "gpulink-calibrate run --db calib.db --overlap";
-    return source->row != NULL ? collective_command(source->row, arena) : "";
-}
-
 /* The one measurement that would narrow the interval most, when it would do so noticeably. */
 static const char *narrowing_line(const gl_plan *plan, gl_arena *arena)
 {
@@ -341,8 +322,8 @@ const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena)
     const char *tiers = "";
     for (size_t i = 0; i < GL_TIER_COUNT; i++)
         tiers = gl_arena_printf(arena, "%s%s", tiers, tier_line(plan, &plan->needs[i], arena));
-    return gl_arena_printf(arena, "%s%s%s%s%s%s%s", subject_line(plan, arena),
+    return gl_arena_printf(arena, "%s%s%s%s%s%s%s%s", subject_line(plan, arena),
                            step_line(plan, arena), waits_line(plan, arena), tiers,
                            together_line(plan), memory_line(plan, arena),
-                           narrowing_line(plan, arena));
+                           gl_cost_headline(plan, arena), narrowing_line(plan, arena));
 }

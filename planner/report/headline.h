@@ -25,7 +25,4 @@ const char *gl_headline_link(const gl_plan *plan, gl_tier_kind tier);
 /* The verdict in words, with how much is left or missing. */
 const char *gl_headline_verdict(const gl_bandwidth_need *need, gl_arena *arena);
 
-/* The command that would measure what a source of error rests on; in the arena. */
-const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena);
-
 #endif

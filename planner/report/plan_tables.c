@@ -3,7 +3,9 @@
 #include "common/text.h"
 #include "planner/core/demand.h"
 #include "planner/input/fields.h"
+#include "planner/report/cost_tables.h"
 #include "planner/report/headline.h"
+#include "planner/report/measuring.h"
 #include "planner/report/option_tables.h"
 
 #include <math.h>
@@ -147,8 +149,8 @@ static gl_table *parallel_table(const context *c)
 
 static gl_table *training_table(const context *c)
 {
-    static const char *const sections[] = {"batch",   "precision", "buckets",
-                                           "overlap", "target",    "compute"};
+    static const char *const sections[] = {"batch",  "precision", "buckets", "overlap",
+                                           "target", "compute",   "training"};
     echo list = {.arena = c->arena};
     for (size_t i = 0; i < COUNT(sections); i++)
         echo_section(&list, c->plan->workload, sections[i], true);
@@ -734,6 +736,33 @@ static gl_table *break_even_table(const context *c)
     return gl_spare_table(rows, count, c->arena);
 }
 
+/* ── cost ────────────────────────────────────────────────────────────────────────────────────── */
+
+static gl_table *cost_table(const context *c)
+{
+    return gl_cost_table(c->plan, c->arena);
+}
+
+static gl_table *cost_structure_table(const context *c)
+{
+    return gl_cost_structure_table(c->plan, c->arena);
+}
+
+static gl_table *bom_table(const context *c)
+{
+    return gl_bom_table(c->plan, c->arena);
+}
+
+static gl_table *staircase_table(const context *c)
+{
+    return gl_staircase_table(c->plan, c->arena);
+}
+
+static gl_table *cost_uncertainty_table(const context *c)
+{
+    return gl_cost_sources_table(c->plan, c->arena);
+}
+
 /* ── the scenario ────────────────────────────────────────────────────────────────────────────── */
 
 /* In the order in which people read them. */
@@ -751,6 +780,11 @@ static gl_table *break_even_table(const context *c)
     X(network)                                                                                     \
     X(links)                                                                                       \
     X(uncertainty)                                                                                 \
+    X(cost)                                                                                        \
+    X(cost_structure)                                                                              \
+    X(bom)                                                                                         \
+    X(staircase)                                                                                   \
+    X(cost_uncertainty)                                                                            \
     X(compute)                                                                                     \
     X(sensitivity)                                                                                 \
     X(break_even)
@@ -768,6 +802,24 @@ const char *const *gl_plan_table_names(void)
 {
     static const char *const names[] = {TABLES(AS_NAME) NULL};
     return names;
+}
+
+/* Tables about money, empty without a price list; people get the long ones when they ask. */
+static bool is_of_cost(const char *name)
+{
+    static const char *const names[] = {"cost", "cost_structure", "bom", "staircase",
+                                        "cost_uncertainty"};
+    for (size_t i = 0; i < COUNT(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_left_out_for_people(const gl_table *table)
+{
+    return is_of_cost(table->name) &&
+           (table->row_count == 0 || (strncmp(table->name, "cost", 4) != 0) ||
+            strcmp(table->name, "cost_uncertainty") == 0);
 }
 
 static bool is_for_people(const gl_table *table)
@@ -841,7 +893,14 @@ static bool misses_inter(const gl_plan *plan)
     return misses_target(plan, GL_TIER_INTER_NODE);
 }
 
+static bool misses_run(const gl_plan *plan)
+{
+    return plan->cost.cluster != NULL && plan->cost.missing == NULL && !(plan->cost.run_tokens > 0);
+}
+
 static const gap gaps[] = {
+    {misses_run, "what a run costs is not given: its tokens are not stated (training: {tokens: "
+                 "15e12})"},
     {misses_mfu, "MFU is not given: the catalogue has no peak of this GPU for the compute type"},
     {misses_activations, "activations and logits are not known without an architecture: they are "
                          "not in the memory total, which is a lower bound"},
@@ -876,7 +935,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
                                : is_on_request(kinds[i].name))
             continue;
         gl_table *table = kinds[i].build(&c);
-        if (view->for_people && !is_for_people(table))
+        if (view->for_people &&
+            (!is_for_people(table) || (view->only == NULL && is_left_out_for_people(table))))
             continue;
         keep_texts(table, arena);
         scenario.tables[scenario.table_count++] = table;
@@ -884,6 +944,12 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
     if (view->only == NULL)
         scenario.headline = gl_plan_headline(plan, arena);
     collect_warnings(&c, &scenario);
+    if (view->only != NULL && is_of_cost(view->only) && plan->cost.cluster == NULL) {
+        size_t capacity = scenario.warning_count;
+        add_warning(&scenario, &capacity, arena,
+                    "no cost is planned: the cluster names no price list (prices: standard in its "
+                    "description)");
+    }
     *out = scenario;
 }
 

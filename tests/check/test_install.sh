@@ -11,7 +11,7 @@ mv "$prefix" "$prefix.moved"
 trap 'rm -rf "$prefix.moved"' EXIT
 share=$prefix.moved/share/gpulink
 for file in "$share"/models/llama-1.1b-ddp.yaml "$share"/calibrations/h200-nvlink.db \
-    "$share"/gpus/h200-sxm.yaml "$share"/links/nvlink4.yaml "$share"/clusters/hgx-h100-16-ndr.yaml \
+    "$share"/gpus/h200-sxm.yaml "$share"/links/nvlink4.yaml "$share"/clusters/hgx-h100-16-ndr.yaml "$share"/prices/standard.yaml \
     "$share"/validation/conventions.yaml "$share"/validation/h200-pair.csv \
     "$prefix.moved"/share/man/man1/gpulink-plan.1 "$prefix.moved"/bin/gpulink-calibrate; do
     [ -s "$file" ] || { echo "not installed: $file"; exit 1; }

@@ -122,11 +122,26 @@ gpulink-calibrate import -q "$logs/check_all_reduce.txt" --db two.db --transport
 gpulink-calibrate import -q "$logs/nvl_all_reduce_g2.txt" --db two.db --transport nvlink
 expect 3 'several transports inside a node \(nvlink, shm\)' gpulink-plan "$model" --cluster two.db
 
-# Costs are not planned yet, and it is said.
+# Costs: a list that is not there, a site without prices, a part without a price.
 sed 's/^prices:.*//' "$GPULINK_SOURCE/data/clusters/$cluster.yaml" >priced.yaml
 printf 'prices: nonsense\n' >>priced.yaml
-expect 0 "there is no price list 'nonsense'" gpulink-plan "$model" --cluster priced.yaml
-expect 0 'not used yet: no cost is planned' gpulink-plan "$model" --cluster priced.yaml
+expect 3 "has no price list 'nonsense'" gpulink-plan "$model" --cluster priced.yaml
+sed -i 's/^prices:.*//' priced.yaml
+printf '  site: {pue: 1.3}\n' >>priced.yaml
+expect 0 'not used without a price list: add prices: standard' gpulink-plan "$model" --cluster priced.yaml
+expect 0 'no cost is planned: the cluster names no price list' gpulink-plan "$model" --cluster priced.yaml --table cost --format json
+expect 0 '"cost": null' gpulink-plan "$model" --cluster priced.yaml --format json
+expect 0 'no price for gpu.l40s' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce
+expect 0 '"capex": null' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce --format json
+expect 0 '"per_run": [0-9]' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --set training.tokens=1e12 --format json
+expect 0 'its tokens are not stated' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr
+for table in cost bom staircase cost_structure cost_uncertainty; do
+    expect 0 '^scenario,' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --format csv --table "$table" -q
+done
+printf 'prices: {parts: {nic.ib-ndr: 990}}\n' >quotes.yaml
+expect 0 'quotes.yaml: ok' gpulink-plan check quotes.yaml
+printf 'prices: {parts: {nik.ib-ndr: 990}}\n' >quotes.yaml
+expect 3 "no such kind of part; did you mean 'nic'" gpulink-plan check quotes.yaml
 
 # check and schema.
 expect 0 ': ok$' gpulink-plan check "$GPULINK_SOURCE"/models/*.yaml "$GPULINK_SOURCE"/data/clusters/*.yaml
@@ -136,7 +151,7 @@ gpulink-plan check bad.yaml "$model" >answers 2>messages && fail 'check of a bad
 expect 0 'llama-1.1b-ddp.yaml: ok' cat answers
 expect 0 'parallel\.tp' gpulink-plan schema model
 expect 0 'required_busbw_bytes_per_s' gpulink-plan schema csv
-for name in model cluster gpu link csv; do
+for name in model cluster gpu link prices csv; do
     expect 0 '^\|' gpulink-plan schema "$name" --format markdown
 done
 

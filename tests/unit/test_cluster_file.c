@@ -191,7 +191,7 @@ static void test_database_is_a_cluster(void **state)
     assert_string_equal(l.cluster.intra.calibration, "pair");
     assert_int_equal(l.cluster.intra.curves[0].sample_count, 3);
     assert_non_null(l.cluster.intra.curves[0].samples);
-    assert_true(isnan(l.cluster.pue));
+    assert_true(isnan(l.cluster.terms.stated[GL_TERM_PUE]));
     assert_int_equal(l.o.warnings.count, 0);
     outcome_free(&l.o);
 }
@@ -346,13 +346,14 @@ static void test_settings_of_a_database(void **state)
 static void test_description(void **state)
 {
     (void)state;
+    write_file("p.yaml", "prices: {name: my prices, parts: {nic.ib-ndr: {typical: 1500}}}\n");
     loaded l = load(write_file(
         "c.yaml",
         "cluster:\n  name: 16 x HGX H200\n  gpu: h200-sxm\n  nodes: 16\n  gpus_per_node: 8\n"
         "  intra_node: {link: nvlink4}\n"
         "  inter_node: {link: ib-ndr, nics_per_node: 8, fabric: rail-optimised,\n"
         "               oversubscription: 2, radix: 64}\n"
-        "  site: {region: Nordic, electricity: 0.08 USD/kWh, pue: 1.3}\nprices: own/p.yaml\n"));
+        "  site: {region: Nordic, electricity: 0.08 USD/kWh, pue: 1.3}\nprices: ./p.yaml\n"));
     assert_loaded(&l.o);
     const gl_cluster *c = &l.cluster;
     assert_string_equal(c->name, "16 x HGX H200");
@@ -368,18 +369,19 @@ static void test_description(void **state)
     assert_close(c->oversubscription, 2, 0);
     assert_int_equal(c->radix, 64);
     assert_string_equal(c->region, "Nordic");
-    assert_close(c->electricity_usd_per_kwh, 0.08, 0);
-    assert_close(c->pue, 1.3, 0);
-    assert_string_equal(c->prices, path_of("own/p.yaml"));
-    assert_true(has_warning(&l.o, ":10:9: prices and site are not used yet: no cost is planned"));
-    assert_true(has_warning(&l.o, "own/p.yaml' (neither a file nor bundled"));
+    assert_close(c->terms.electricity_usd_per_kwh, 0.08, 0);
+    assert_close(c->terms.stated[GL_TERM_PUE], 1.3, 0);
+    assert_string_equal(c->price_list->name, "my prices");
+    assert_close(gl_price_find(c->price_list, "nic", "ib-ndr")->typical, 1500, 0);
+    assert_int_equal(l.o.warnings.count, 0);
     assert_true(c->bounded);
     outcome_free(&l.o);
     l = load(write_file("small.yaml", "cluster: {gpu: NVIDIA H200, nodes: 1, gpus_per_node: 1}\n"));
     assert_loaded(&l.o);
     assert_string_equal(l.cluster.name, "small");
     assert_string_equal(l.cluster.gpu->name, "h200-sxm");
-    assert_true(isnan(l.cluster.electricity_usd_per_kwh));
+    assert_true(isnan(l.cluster.terms.electricity_usd_per_kwh));
+    assert_null(l.cluster.price_list);
     outcome_free(&l.o);
 }
 
@@ -448,7 +450,7 @@ static void test_settings_of_a_description(void **state)
     loaded l = load_set(path, settings, 3);
     assert_loaded(&l.o);
     assert_int_equal(l.cluster.nodes, 2);
-    assert_close(l.cluster.pue, 1.1, 0);
+    assert_close(l.cluster.terms.stated[GL_TERM_PUE], 1.1, 0);
     outcome_free(&l.o);
     const gl_setting wrong = {"cluster.node", "2", "--set"};
     l = load_set(path, &wrong, 1);
@@ -457,20 +459,27 @@ static void test_settings_of_a_description(void **state)
     outcome_free(&l.o);
 }
 
-static void test_costs_are_said_to_be_unused(void **state)
+static void test_price_lists(void **state)
 {
     (void)state;
-    loaded l = load(write_file("c.yaml", DESCRIPTION INTRA INTER "prices: nonsense\n"));
-    assert_loaded(&l.o);
-    assert_true(has_warning(&l.o,
-                            "c.yaml:7:9: prices: there is no price list 'nonsense' (neither a "
-                            "file nor bundled; none are bundled yet)"));
-    assert_true(has_warning(&l.o, "c.yaml:7:9: prices are not used yet: no cost is planned"));
-    outcome_free(&l.o);
-    l = load(write_file("c.yaml", DESCRIPTION INTRA INTER "  site: {pue: 1.3}\n"));
+    refused(DESCRIPTION INTRA INTER "prices: standrd\n",
+            ":7:9: prices: the catalogue has no price list 'standrd'; did you mean 'standard'? "
+            "there are: standard");
+    refused(DESCRIPTION INTRA INTER "  site: {colocation_per_kw_month: 150}\nprices: standard\n",
+            ":7:35: cluster.site.colocation_per_kw_month: power is paid by energy here: state "
+            "cluster.site.power_by: colocation, or leave this out; never both");
+    loaded l = load(write_file("c.yaml", DESCRIPTION INTRA INTER "  site: {pue: 1.3}\n"));
     assert_loaded(&l.o);
     assert_int_equal(l.o.warnings.count, 1);
-    assert_true(has_warning(&l.o, "the site is not used yet: no cost is planned"));
+    assert_true(has_warning(&l.o, "is not used without a price list: add prices: standard"));
+    outcome_free(&l.o);
+    const gl_setting setting = {"prices.parts.nic.ib-ndr", "990", "--set"};
+    l = load_set(write_file("c.yaml", DESCRIPTION INTRA INTER "prices: standard\n"), &setting, 1);
+    assert_loaded(&l.o);
+    const gl_price *nic = gl_price_find(l.cluster.price_list, "nic", "ib-ndr");
+    assert_close(nic->typical, 990, 0);
+    assert_close(nic->high, 990, 0);
+    assert_string_equal(nic->title, "ConnectX-7, 400G");
     outcome_free(&l.o);
 }
 
@@ -627,7 +636,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_database_is_a_cluster),
         cmocka_unit_test(test_newest_complete_run_wins),
-        cmocka_unit_test(test_costs_are_said_to_be_unused),
+        cmocka_unit_test(test_price_lists),
         cmocka_unit_test(test_transports_and_labels),
         cmocka_unit_test(test_unknown_transports_yield),
         cmocka_unit_test(test_curves_that_failed_validation),

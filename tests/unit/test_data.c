@@ -3,9 +3,11 @@
 #include "tests/support.h"
 
 #include "common/datadir.h"
+#include "planner/core/cost_terms.h"
 #include "planner/core/parameters.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
+#include "planner/input/price_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -270,6 +272,27 @@ static void test_links_load(void **state)
     assert_true(for_each(*state, "data/links", ".yaml", check_link) >= 23);
 }
 
+/* Every price has a source with a date, and every part without one a title to ask for. */
+static void test_prices_load(void **state)
+{
+    gl_diagnostics diagnostics = {0};
+    const gl_price_list *list = gl_prices_load("standard", *state, &diagnostics);
+    assert_non_null(list);
+    assert_string_equal(list->currency, "USD");
+    assert_true(list->count > 90);
+    for (size_t i = 0; i < list->count; i++) {
+        const gl_price *price = &list->prices[i];
+        if (strlen(price->date) != 10 || price->title[0] == '\0' || price->unit[0] == '\0' ||
+            price->confidence == GL_CONFIDENCE_OWN)
+            fail_msg("%s has no date, title, unit or source of the list", price->part);
+        assert_true(isnan(price->typical) ||
+                    (price->low <= price->typical && price->typical <= price->high));
+    }
+    for (int i = 0; i < GL_TERM_COUNT; i++)
+        if (gl_price_find(list, "term", gl_cost_term_name((gl_cost_term)i)) == NULL)
+            fail_msg("the list has no term.%s", gl_cost_term_name((gl_cost_term)i));
+}
+
 static void test_clusters_load(void **state)
 {
     assert_true(for_each(*state, "data/clusters", ".yaml", check_cluster) >= 4);
@@ -305,6 +328,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_gpus_load, setup, teardown),
         cmocka_unit_test_setup_teardown(test_links_load, setup, teardown),
         cmocka_unit_test_setup_teardown(test_clusters_load, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_prices_load, setup, teardown),
         cmocka_unit_test_setup_teardown(test_calibrations_are_complete, setup, teardown),
         cmocka_unit_test_setup_teardown(test_models_load_and_count, setup, teardown),
         cmocka_unit_test_setup_teardown(test_h200_matches_its_measurements, setup, teardown),

@@ -70,9 +70,12 @@ static void assert_keys(const json_t *object, const char *const *keys)
             fail_msg("no key '%s'", *keys);
 }
 
-static const char *const scenario_keys[] = {"name",     "model", "parallel",           "cluster",
-                                            "traffic",  "step",  "required_bandwidth", "memory",
-                                            "warnings", NULL};
+static const char *const scenario_keys[] = {"name",    "model", "parallel",           "cluster",
+                                            "traffic", "step",  "required_bandwidth", "memory",
+                                            "cost",    "bom",   "warnings",           NULL};
+static const char *const cost_keys[] = {"currency",           "capex",       "per_run",
+                                        "per_million_tokens", "per_run_p10", "per_run_p50",
+                                        "per_run_p90",        NULL};
 static const char *const traffic_keys[] = {"dimension",
                                            "operation",
                                            "phase",
@@ -132,6 +135,7 @@ static void test_json_has_the_keys_of_the_contract(void **state)
     assert_keys(first, scenario_keys);
     assert_keys(json_object_get(first, "step"), step_keys);
     assert_keys(json_object_get(first, "memory"), memory_keys);
+    assert_keys(json_object_get(first, "cost"), cost_keys);
     assert_string_equal(
         json_string_value(json_object_get(json_object_get(first, "cluster"), "name")),
         f.cluster.name);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/doctor/curves.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LARGE_BYTES = 256 << 20 };
+
+static const gl_run *run_of(const gl_facts_db *db, const gl_curve *curve)
+{
+    for (size_t i = 0; i < db->run_count; i++)
+        if (db->runs[i].id == curve->run_id)
+            return &db->runs[i];
+    return NULL;
+}
+
+const char *gl_curve_gpu(const gl_facts_db *db, const gl_curve *curve)
+{
+    const gl_run *run = run_of(db, curve);
+    return run != NULL ? run->gpu : "";
+}
+
+static double busbw(const gl_curve *curve, size_t index)
+{
+    const gl_sample *s = &curve->samples[index];
+    return s->size_bytes / s->time_median_s *
+           gl_bus_factor(curve->collective, curve->placement.ranks);
+}
+
+/* Median of the three largest sizes; fewer samples: of those. */
+static double plateau(const gl_curve *curve)
+{
+    size_t n = curve->sample_count;
+    if (n == 0)
+        return NAN;
+    double a = busbw(curve, n - 1), b = n > 1 ? busbw(curve, n - 2) : a;
+    double c = n > 2 ? busbw(curve, n - 3) : fmax(a, b);
+    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+/* The rate of NICs, where a log or a topology of the same machine says it; 0 unknown. */
+static double nic_rate(const gl_facts *facts)
+{
+    for (size_t h = 0; h < facts->log->host_count; h++)
+        for (int i = 0; i < GL_LOG_NIC_LIMIT && facts->log->hosts[h].nics != NULL; i++)
+            if (facts->log->hosts[h].nics[i].bytes_per_s > 0)
+                return facts->log->hosts[h].nics[i].bytes_per_s;
+    for (size_t k = 0; k < facts->xml_count; k++)
+        for (size_t i = 0; i < facts->xml[k]->net_count; i++)
+            if (facts->xml[k]->nets[i].is_rdma && facts->xml[k]->nets[i].bytes_per_s > 0)
+                return facts->xml[k]->nets[i].bytes_per_s;
+    return 0;
+}
+
+static bool sets(const gl_run *run, const char *name)
+{
+    const char *found = run != NULL ? strstr(run->environment, name) : NULL;
+    return found != NULL && found[strlen(name)] == '=';
+}
+
+gl_curve_verdict gl_curve_judge(const gl_facts *facts, const gl_facts_db *db, size_t index)
+{
+    const gl_curve *curve = &db->curves[index];
+    const gl_run *run = run_of(db, curve);
+    const char *gpu_name = gl_curve_gpu(db, curve);
+    const gl_expected_gpu *gpu = gl_expected_find_gpu(facts->expected, gpu_name);
+    const gl_expected_link *link =
+        gl_expected_link_of(facts->expected, gpu_name, curve->transport, nic_rate(facts));
+    bool several = curve->placement.nodes > 1;
+    gl_expected_case about = {
+        .inside =
+            several ? gl_expected_link_of(facts->expected, gpu_name, GL_TRANSPORT_NVLINK, 0) : link,
+        .between = several ? link : NULL,
+        .collective = curve->collective,
+        .placement = curve->placement,
+        .nics = curve->nics,
+        .algorithm = curve->algorithm,
+        .multicast = gpu != NULL && gpu->has_multicast && !sets(run, "NCCL_NVLS_ENABLE")};
+    return (gl_curve_verdict){.measured = plateau(curve),
+                              .expected = gl_expected_busbw(&about),
+                              .link = link != NULL ? link->name : "",
+                              .is_large = curve->sample_count > 0 &&
+                                          curve->samples[curve->sample_count - 1].size_bytes >=
+                                              (double)LARGE_BYTES,
+                              .is_forced = sets(run, "NCCL_ALGO") || sets(run, "NCCL_PROTO")};
+}

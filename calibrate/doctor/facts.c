@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/doctor/facts.h"
+
+#include "common/store/store.h"
+#include "common/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void gl_facts_begin(gl_facts *facts, const gl_expected *expected, gl_arena *arena)
+{
+    *facts = (gl_facts){.arena = arena, .expected = expected};
+    facts->nvlink = GL_ARENA_NEW(arena, gl_nvlink, 1);
+    facts->log = gl_log_create(arena);
+}
+
+void gl_facts_finish(gl_facts *facts)
+{
+    gl_log_finish(facts->log);
+}
+
+/* ---- texts ---- */
+
+static bool read_xml(gl_facts *facts, const char *name, const char *text, size_t length,
+                     gl_error *err)
+{
+    if (facts->xml_count == GL_FACTS_XML_MAX)
+        return gl_fail(err, GL_ERROR_USAGE, "more than %d topologies", GL_FACTS_XML_MAX);
+    if (!gl_topo_xml_read(text, length, name, facts->arena, &facts->xml[facts->xml_count], err))
+        return false;
+    facts->xml_count++;
+    return true;
+}
+
+static bool read_log_text(gl_facts *facts, const char *name, const char *text, size_t length,
+                          gl_error *err)
+{
+    FILE *stream = length > 0 ? fmemopen((void *)(uintptr_t)text, length, "r") : NULL;
+    if (stream == NULL)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL, "it is empty");
+    bool ok = gl_log_read(facts->log, stream, name, facts->arena, err);
+    fclose(stream);
+    return ok;
+}
+
+bool gl_facts_read_text(gl_facts *facts, gl_source source, const char *name, const char *text,
+                        size_t length, gl_error *err)
+{
+    switch (source) {
+    case GL_SOURCE_TOPOLOGY:
+    case GL_SOURCE_P2P:
+        return gl_matrix_read(text, length, name, source == GL_SOURCE_P2P, facts->arena,
+                              source == GL_SOURCE_P2P ? &facts->p2p : &facts->topology, err);
+    case GL_SOURCE_NVLINK:
+        return gl_nvlink_read(text, length, name, facts->arena, facts->nvlink, err);
+    case GL_SOURCE_XML:
+        return read_xml(facts, name, text, length, err);
+    case GL_SOURCE_LOG:
+        return read_log_text(facts, name, text, length, err);
+    default:
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                          "it is none of the texts that are understood; see --help");
+    }
+}
+
+/* A file of tens of kB as a rule; whole. */
+static char *read_whole(gl_arena *arena, FILE *stream, const char *name, size_t *length,
+                        gl_error *err)
+{
+    size_t capacity = 0;
+    char *text = gl_arena_grow(arena, NULL, &capacity, 1 << 16, 1);
+    *length = 0;
+    for (size_t got; (got = fread(text + *length, 1, capacity - *length - 1, stream)) > 0;) {
+        *length += got;
+        if (*length > GL_FACTS_FILE_MAX) {
+            gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                       "it is larger than %d MiB", GL_FACTS_FILE_MAX >> 20);
+            return NULL;
+        }
+        if (capacity - *length < 2)
+            text = gl_arena_grow(arena, text, &capacity, 2 * capacity, 1);
+    }
+    if (ferror(stream)) {
+        gl_fail_at(err, GL_ERROR_SYSTEM, &(gl_mark){.file = name}, NULL, "%s", strerror(errno));
+        return NULL;
+    }
+    text[*length] = '\0';
+    return text;
+}
+
+/* ---- databases ---- */
+
+static const struct {
+    const char *kind;
+    gl_source source;
+} stored[] = {{"nvidia-smi topo -m", GL_SOURCE_TOPOLOGY},
+              {"nvidia-smi topo -p2p", GL_SOURCE_P2P},
+              {"nvidia-smi nvlink", GL_SOURCE_NVLINK}};
+
+/* The machine's own texts that were stored with the runs. What cannot be read is left out. */
+static void read_stored_texts(gl_facts *facts, const char *path, const gl_topology *texts,
+                              size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < sizeof stored / sizeof *stored; k++) {
+            bool again = i > 0 && strcmp(texts[i].kind, texts[i - 1].kind) == 0 &&
+                         strcmp(texts[i].text, texts[i - 1].text) == 0;
+            if (!again && gl_starts_with(texts[i].kind, stored[k].kind))
+                gl_facts_read_text(facts, stored[k].source,
+                                   gl_arena_printf(facts->arena, "%s run %lld (%s)", path,
+                                                   (long long)texts[i].run_id, texts[i].kind),
+                                   texts[i].text, strlen(texts[i].text), NULL);
+        }
+}
+
+static void read_settings(gl_facts *facts, const char *path, const gl_run *run)
+{
+    for (const char *line = run->environment; *line != '\0';) {
+        size_t length = strcspn(line, "\n"), equals = strcspn(line, "=\n");
+        if (equals < length) {
+            gl_quote quote = gl_quote_make(
+                facts->arena,
+                gl_arena_printf(facts->arena, "%s run %lld", path, (long long)run->id), 0, line,
+                length);
+            gl_log_add_setting(
+                facts->log, facts->arena, gl_arena_strndup(facts->arena, line, equals),
+                gl_arena_strndup(facts->arena, line + equals + 1, length - equals - 1), quote);
+        }
+        line += length + (line[length] == '\n');
+    }
+}
+
+static bool read_db(gl_facts *facts, const char *path, gl_error *err)
+{
+    gl_store *store;
+    gl_catalog catalog;
+    gl_topology *texts;
+    size_t count;
+    if (facts->db_count == GL_FACTS_DB_MAX)
+        return gl_fail(err, GL_ERROR_USAGE, "more than %d databases", GL_FACTS_DB_MAX);
+    if (!gl_store_open(path, &store, err))
+        return false;
+    bool ok = gl_store_read_catalog(store, facts->arena, &catalog, err) &&
+              gl_store_read_topology(store, facts->arena, &texts, &count, err);
+    for (size_t i = 0; ok && i < catalog.curve_count; i++)
+        ok = gl_store_read_samples(store, facts->arena, &catalog.curves[i], err);
+    gl_store_close(store);
+    if (!ok)
+        return false;
+    facts->dbs[facts->db_count++] = (gl_facts_db){.file = path,
+                                                  .runs = catalog.runs,
+                                                  .run_count = catalog.run_count,
+                                                  .curves = catalog.curves,
+                                                  .curve_count = catalog.curve_count};
+    read_stored_texts(facts, path, texts, count);
+    for (size_t i = 0; i < catalog.run_count; i++)
+        read_settings(facts, path, &catalog.runs[i]);
+    return true;
+}
+
+/* ---- files ---- */
+
+/* By what a file begins with. */
+static gl_source guess(const char *head)
+{
+    if (gl_starts_with(head, "SQLite format 3"))
+        return GL_SOURCE_DB;
+    if (strstr(head, "NCCL INFO ") != NULL || strstr(head, "NCCL WARN ") != NULL ||
+        strstr(head, "# nThread ") != NULL || strstr(head, "NCCL version ") != NULL)
+        return GL_SOURCE_LOG;
+    if (strstr(head, "<system") != NULL || strstr(head, "<graphs") != NULL)
+        return GL_SOURCE_XML;
+    if (strstr(head, "Link 0:") != NULL || strstr(head, "NVLink information") != NULL)
+        return GL_SOURCE_NVLINK;
+    if (strstr(head, "GPU0") == NULL)
+        return GL_SOURCE_UNKNOWN;
+    return strstr(head, "Status Ok") != NULL || strstr(head, "\tOK") != NULL ? GL_SOURCE_P2P
+                                                                             : GL_SOURCE_TOPOLOGY;
+}
+
+static gl_source guess_file(const char *path)
+{
+    static char head[65537];
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL)
+        return GL_SOURCE_UNKNOWN;
+    size_t length = fread(head, 1, sizeof head - 1, stream);
+    fclose(stream);
+    for (size_t i = 16; i < length; i++) /* the first 16 bytes may be those of SQLite */
+        if (head[i] == '\0')
+            head[i] = ' ';
+    head[length] = '\0';
+    return guess(head);
+}
+
+static FILE *open_file(const char *path, gl_error *err)
+{
+    struct stat found;
+    if (strcmp(path, "-") == 0)
+        return stdin;
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) {
+        gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL, "%s", strerror(errno));
+    } else if (fstat(fileno(stream), &found) == 0 && S_ISDIR(found.st_mode)) {
+        gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL,
+                   "it is a directory; wanted: a file, or - for standard input");
+        fclose(stream);
+        stream = NULL;
+    }
+    return stream;
+}
+
+bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error *err)
+{
+    if (source == GL_SOURCE_UNKNOWN && strcmp(path, "-") != 0)
+        source = guess_file(path);
+    if (source == GL_SOURCE_DB)
+        return read_db(facts, path, err);
+    FILE *stream = open_file(path, err);
+    if (stream == NULL)
+        return false;
+    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    bool ok;
+    if (source == GL_SOURCE_LOG) {
+        ok = gl_log_read(facts->log, stream, name, facts->arena, err);
+    } else {
+        size_t length;
+        char *text = read_whole(facts->arena, stream, name, &length, err);
+        if (text != NULL && source == GL_SOURCE_UNKNOWN)
+            source = guess(text);
+        ok = text != NULL && gl_facts_read_text(facts, source, name, text, length, err);
+    }
+    if (stream != stdin)
+        fclose(stream);
+    return ok;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/doctor/log.h"
+
+#include "calibrate/doctor/log_lines.h"
+#include "calibrate/doctor/log_split.h"
+#include "calibrate/import/line_reader.h"
+#include "common/text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+gl_log *gl_log_create(gl_arena *arena)
+{
+    gl_log *log = GL_ARENA_NEW(arena, gl_log, 1);
+    log->version = log->network = log->gpu = "";
+    log->index_size = (size_t)4 * GL_LOG_HOST_LIMIT;
+    log->index = GL_ARENA_NEW(arena, uint32_t, log->index_size);
+    return log;
+}
+
+void gl_log_add_setting(gl_log *log, gl_arena *arena, const char *name, const char *value,
+                        gl_quote quote)
+{
+    for (size_t i = 0; i < log->setting_count; i++)
+        if (strcmp(log->settings[i].name, name) == 0 && strcmp(log->settings[i].value, value) == 0)
+            return;
+    if (log->setting_count < GL_LOG_SETTING_LIMIT)
+        log->settings[log->setting_count++] =
+            (gl_log_setting){.name = gl_arena_strdup(arena, name),
+                             .value = gl_arena_strdup(arena, value),
+                             .quote = quote};
+}
+
+const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name)
+{
+    for (size_t i = 0; i < log->setting_count; i++)
+        if (strcmp(log->settings[i].name, name) == 0)
+            return &log->settings[i];
+    return NULL;
+}
+
+/* Each piece is ended where the next one begins, and read. */
+static void read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place, char *line)
+{
+    gl_log_piece piece, next;
+    bool more = gl_log_split_next(log, arena, line, line, false, &piece);
+    if (!more) {
+        gl_log_read_plain(log, arena, place, line);
+        return;
+    }
+    while (more) {
+        more = gl_log_split_next(log, arena, line, piece.text, true, &next);
+        char *cut = more ? next.start : NULL, kept = '\0';
+        if (cut != NULL) {
+            kept = *cut;
+            *cut = '\0';
+        }
+        log->nccl_lines++;
+        gl_log_read_piece(log, arena, place, &piece);
+        if (cut != NULL)
+            *cut = kept;
+        piece = next;
+    }
+}
+
+bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, gl_error *err)
+{
+    gl_line_reader *reader = GL_ARENA_NEW(arena, gl_line_reader, 1);
+    uint64_t before = log->nccl_lines + log->said[GL_SAID_RANK_0].count;
+    size_t length;
+    char *line;
+    gl_line_reader_begin(reader, stream);
+    while ((line = gl_line_reader_next(reader, &length)) != NULL) {
+        gl_log_place place = {.file = file, .line = reader->number, .whole = line};
+        log->line_count++;
+        read_pieces(log, arena, &place, line);
+    }
+    if (reader->failed)
+        return gl_fail_at(err, GL_ERROR_SYSTEM, &(gl_mark){.file = file}, NULL,
+                          "it cannot be read to its end");
+    if (log->nccl_lines + log->said[GL_SAID_RANK_0].count == before)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL,
+                          "NCCL says nothing in it; wanted: output of a program that ran with "
+                          "NCCL_DEBUG=INFO");
+    return true;
+}
+
+void gl_log_finish(gl_log *log)
+{
+    for (size_t i = 0; i < log->host_count; i++)
+        log->hosts[i].ranks_seen = 0;
+    for (int i = 0; i < log->ranks && (size_t)i < log->rank_capacity; i++)
+        if (log->ranks_table[i].host >= 0)
+            log->hosts[log->ranks_table[i].host].ranks_seen++;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What logs of NCCL (2.4 to 2.30, NCCL_DEBUG=INFO) say, of all ranks of a job, in bounded memory.
+ *
+ * Only what lines say is kept, with the first line of each kind as its proof. Whether a kind of
+ * line could have been there at all (NCCL_DEBUG_SUBSYS) is for the rules to consider.
+ */
+#ifndef GL_DOCTOR_LOG_H
+#define GL_DOCTOR_LOG_H
+
+#include "calibrate/doctor/quote.h"
+#include "common/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    GL_LOG_HOST_LIMIT = 16384,
+    GL_LOG_RANK_LIMIT = 262144,
+    GL_LOG_NIC_LIMIT = 64,
+    GL_LOG_EDGE_LIMIT = 256,
+    GL_LOG_SETTING_LIMIT = 256,
+    GL_LOG_BUS_LIMIT = 256
+};
+
+/* Kinds of lines. Each is counted and its first line kept. */
+typedef enum gl_said {
+    GL_SAID_SHM,         /* a channel through host memory */
+    GL_SAID_P2P,         /* a channel P2P/… of any kind */
+    GL_SAID_MNNVL,       /* a channel P2P/MNNVL, or a communicator with MNNVL 1 */
+    GL_SAID_NO_MNNVL,    /* a communicator on several nodes with MNNVL 0 */
+    GL_SAID_NET_RDMA,    /* a channel NET/IB… or NET/…Libfabric */
+    GL_SAID_NET_OTHER,   /* a channel of another plugin */
+    GL_SAID_SOCKET,      /* a channel NET/Socket */
+    GL_SAID_SOCKET_SAME, /* … between ranks of one host */
+    GL_SAID_RDMA_SAME,   /* a channel NET/IB between ranks of one host */
+    GL_SAID_GDR,         /* a NET channel with /GDRDMA */
+    GL_SAID_NO_GDR_RECEIVE,
+    GL_SAID_NO_GDR_SEND, /* a NET/IB channel without */
+    GL_SAID_PXN,         /* a NET channel that a proxy rank relays */
+    GL_SAID_USING_SOCKET,
+    GL_SAID_USING_OTHER, /* "Using network", any but Socket */
+    GL_SAID_NO_IB,       /* "NET/IB : No device found." */
+    GL_SAID_IB_LIST,     /* "NET/IB : Using [0]…" with at least one device */
+    GL_SAID_PLUGIN_ERROR,
+    GL_SAID_SOCKET_IPOIB, /* the socket list names an InfiniBand or bond interface */
+    GL_SAID_RING_GDR_OFF, /* "use ring PXN x GDR 0" */
+    GL_SAID_HCA_GDR_ON,
+    GL_SAID_HCA_GDR_OFF,
+    GL_SAID_GDR_TOO_FAR, /* refused for a GPU and a NIC by their distance */
+    GL_SAID_GDR_PAIR_ON,
+    GL_SAID_NVLS_CAPABLE,
+    GL_SAID_NVLS_INCAPABLE,
+    GL_SAID_NVLS_COMM,
+    GL_SAID_NVLS_CHANNELS,
+    GL_SAID_NO_NVLS_CHANNELS,
+    GL_SAID_NVLS_CHOSEN,    /* a call that took NVLS or NVLSTree */
+    GL_SAID_NVLS_PASSED_BY, /* an all-reduce of 16 MiB or more that took another algorithm */
+    GL_SAID_FABRIC,         /* a GPU in a fabric of several nodes (its UUID is not 0) */
+    GL_SAID_FABRIC_BAD,     /* such a GPU whose state is not "completed" */
+    GL_SAID_TOPO_FILE,      /* "Loading topology file" */
+    GL_SAID_TOPO_FILE_BAD,
+    GL_SAID_RING_NVLINK,  /* the search's ring pattern goes over NVLink */
+    GL_SAID_RING_PCIE,    /* … over PCIe within a NUMA node */
+    GL_SAID_RING_SYS,     /* … between NUMA nodes */
+    GL_SAID_RING_NET_SYS, /* … reaches its NIC between NUMA nodes */
+    GL_SAID_NVLINK_IN_DUMP,
+    GL_SAID_DUMP,        /* "=== System :" */
+    GL_SAID_DUMP_SLOW,   /* … with a maxBw below 6 */
+    GL_SAID_PCI_TINY,    /* a GPU or bridge at less than 1 GB/s */
+    GL_SAID_GPU_SYS_GPU, /* a path SYS between two GPUs */
+    GL_SAID_GPU_PCI_GPU, /* a path over PCIe between two GPUs */
+    GL_SAID_GPU_SYS_NET, /* a GPU whose nearest NIC is across NUMA nodes */
+    GL_SAID_GPU_NEAR_NET,
+    GL_SAID_LINK_ERROR, /* completion with an error: retry exceeded and its kin */
+    GL_SAID_PORT_ERROR,
+    GL_SAID_DUPLICATE_GPU,
+    GL_SAID_NVML_FAILED,
+    GL_SAID_REMOTE_GONE, /* connections refused, closed, timed out */
+    GL_SAID_WARN,        /* any other warning */
+    GL_SAID_ONE_CPU,
+    GL_SAID_CPUS_DISJOINT, /* the GPU's CPUs are not among those of the process */
+    GL_SAID_ONE_RANK_COMM,
+    GL_SAID_MANY_RANK_COMM,
+    GL_SAID_RANK_0, /* nccl-tests' list of devices */
+    GL_SAID_OTHER_RANK,
+    GL_SAID_MULTI_NODE, /* a communicator on several nodes */
+    GL_SAID_ONE_NODE,   /* a communicator with several ranks on one node */
+    GL_SAID_TUNER,      /* a tuner plugin decides */
+    GL_SAID_CHANNEL,    /* any channel line */
+    GL_SAID_COUNT
+} gl_said;
+
+typedef struct gl_said_line {
+    uint64_t count;
+    gl_quote first;
+} gl_said_line;
+
+typedef struct gl_log_nic {
+    const char *name;   /* "mlx5_0:1" */
+    char layer;         /* 'I' InfiniBand, 'E' Ethernet, 0 unknown */
+    double bytes_per_s; /* 0 unknown */
+    gl_quote quote;
+} gl_log_nic;
+
+/* NVLink bandwidth from a GPU to another one or to the switch, of the topology dump. */
+typedef struct gl_log_edge {
+    const char *from, *to; /* "0-60"; NVS: "NVS" */
+    double gb_per_s;
+    gl_quote quote;
+} gl_log_edge;
+
+typedef struct gl_log_nccl_host {
+    const char *name;
+    int local_ranks;                   /* by communicator lines; 0 unknown */
+    int ranks_seen;                    /* distinct ranks whose communicator lines are there */
+    uint64_t nics_used;                /* indices that NET channels of RDMA plugins name */
+    gl_quote nic_quote;                /* one of them */
+    gl_log_nic *nics;                  /* "Using" list; NULL none seen */
+    uint64_t nics_listed, nics_merged; /* indices in the list; of virtual devices */
+    int merged_members;                /* of physical ones that virtual devices took */
+    gl_log_edge *edges;                /* NULL none */
+    size_t edge_count;
+    const char *gpu; /* its name, from nccl-tests' list; "" unknown */
+    /* The reader's own: whose dump is read, and where in it. */
+    uint64_t dump_owner;
+    int dump_state;
+    const char *dump_gpu;
+} gl_log_nccl_host;
+
+typedef struct gl_log_rank {
+    int host; /* index; −1 unknown, −2 contradictory */
+    int gpu;  /* index in the node; −1 unknown */
+    uint64_t nics;
+    uint32_t gdr, no_gdr_receive, no_gdr_send;
+    gl_quote no_gdr_quote, nic_quote;
+} gl_log_rank;
+
+typedef struct gl_log_setting {
+    const char *name, *value;
+    gl_quote quote;
+} gl_log_setting;
+
+typedef struct gl_log {
+    uint64_t line_count, nccl_lines;
+    gl_said_line said[GL_SAID_COUNT];
+    const char *version; /* "2.28.9"; "" unknown */
+    const char *network; /* of the last "Using network"; "" */
+    const char *gpu;     /* the first name in a list of devices; "" */
+    int ranks, nodes;    /* of the largest communicator; 0 unknown */
+    gl_log_nccl_host *hosts;
+    size_t host_count, host_capacity;
+    gl_log_rank *ranks_table; /* of the largest communicator */
+    size_t rank_capacity;
+    gl_log_setting settings[GL_LOG_SETTING_LIMIT];
+    size_t setting_count;
+    uint64_t buses[GL_LOG_BUS_LIMIT]; /* of GPUs, as NCCL prints them (0x9d000 is 9d:00.0) */
+    size_t bus_count;
+    uint32_t *index; /* hash of host names */
+    size_t index_size;
+    size_t last_host;
+} gl_log;
+
+gl_log *gl_log_create(gl_arena *arena);
+
+/* Reads a stream to its end. `file` is borrowed. A stream in which NCCL says nothing is an input
+ * error. */
+bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, gl_error *err);
+
+/* Adds NAME=value that stands elsewhere (a database, the environment). */
+void gl_log_add_setting(gl_log *log, gl_arena *arena, const char *name, const char *value,
+                        gl_quote quote);
+
+/* The setting's value and proof; NULL when the log has none. */
+const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name);
+
+/* Marks every host's ranks_seen; after the last stream. */
+void gl_log_finish(gl_log *log);
+
+#endif

@@ -1,0 +1,584 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/doctor/log_lines.h"
+
+#include "common/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void gl_log_say(gl_log *log, gl_arena *arena, const gl_log_place *place, const gl_log_piece *piece,
+                gl_said what)
+{
+    if (log->said[what].count++ == 0)
+        log->said[what].first =
+            gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
+}
+
+static void say_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, gl_said what)
+{
+    if (log->said[what].count++ == 0)
+        log->said[what].first =
+            gl_quote_make(arena, place->file, place->line, place->whole, strlen(place->whole));
+}
+
+long gl_log_number_after(const char *text, const char *word, long missing)
+{
+    const char *found = strstr(text, word);
+    char *end;
+    if (found == NULL)
+        return missing;
+    found += strlen(word);
+    long value = strtol(found, &end, 10);
+    return end > found && value >= -1 && value <= 100000000 ? value : missing;
+}
+
+static gl_log_rank *rank_of(gl_log *log, long rank)
+{
+    return rank >= 0 && rank < log->ranks && (size_t)rank < log->rank_capacity
+               ? &log->ranks_table[rank]
+               : NULL;
+}
+
+/* ---- channels ---- */
+
+/* "0[101c0]" or "0" */
+static const char *read_rank(const char *text, long *rank)
+{
+    char *end;
+    *rank = strtol(text, &end, 10);
+    if (end == text)
+        return NULL;
+    if (*end == '[') {
+        const char *close = strchr(end, ']');
+        return close != NULL ? close + 1 : NULL;
+    }
+    return end;
+}
+
+static bool same_host(const gl_log *log, long from, long to)
+{
+    if (from < 0 || to < 0 || from >= log->ranks || to >= log->ranks ||
+        (size_t)(from > to ? from : to) >= log->rank_capacity)
+        return false;
+    int host = log->ranks_table[from].host;
+    return host >= 0 && host == log->ranks_table[to].host;
+}
+
+typedef struct channel {
+    long from, to;
+    bool sends, receives;
+    const char *via;
+} channel;
+
+/* The index behind the plugin's name: "IB/0/GDRDMA", "AWS Libfabric/1(3)/GDRDMA"; −1 none. */
+static long nic_index(const char *net)
+{
+    const char *slash = strchr(net, '/');
+    while (slash != NULL && !isdigit((unsigned char)slash[1]))
+        slash = strchr(slash + 1, '/');
+    return slash != NULL ? strtol(slash + 1, NULL, 10) : -1;
+}
+
+static void note_gdr(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                     const gl_log_piece *piece, const channel *c)
+{
+    bool gdr = strstr(c->via, "/GDRDMA") != NULL;
+    gl_log_rank *rank = rank_of(log, c->receives ? c->to : c->from);
+    gl_log_say(log, arena, place, piece,
+               gdr           ? GL_SAID_GDR
+               : c->receives ? GL_SAID_NO_GDR_RECEIVE
+                             : GL_SAID_NO_GDR_SEND);
+    if (rank == NULL)
+        return;
+    rank->gdr += gdr;
+    rank->no_gdr_receive += !gdr && c->receives;
+    rank->no_gdr_send += !gdr && !c->receives;
+    if (!gdr && c->receives && rank->no_gdr_quote.text == NULL)
+        rank->no_gdr_quote =
+            gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
+}
+
+static void note_nic(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                     const gl_log_piece *piece, const channel *c)
+{
+    long nic = nic_index(c->via + 4);
+    if (nic < 0 || nic >= GL_LOG_NIC_LIMIT || piece->host < 0)
+        return;
+    gl_log_nccl_host *host = &log->hosts[piece->host];
+    host->nics_used |= UINT64_C(1) << nic;
+    gl_quote_once(&host->nic_quote, arena, place->file, place->line, piece->start);
+    gl_log_rank *rank = rank_of(log, c->receives ? c->to : c->from);
+    const char *device = strchr(c->via + 4, '/');
+    if (rank == NULL ||
+        (device != NULL && strchr(device, '(') != NULL && strstr(device, "(PCI)") == NULL))
+        return; /* relayed by another rank: that one's NIC */
+    rank->nics |= UINT64_C(1) << nic;
+    gl_quote_once(&rank->nic_quote, arena, place->file, place->line, piece->start);
+}
+
+static void read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                     const gl_log_piece *piece, const channel *c)
+{
+    const char *name = c->via + 4, *relayed = strchr(name, '(');
+    bool same = same_host(log, c->from, c->to);
+    if (gl_starts_with(name, "Socket")) {
+        gl_log_say(log, arena, place, piece, same ? GL_SAID_SOCKET_SAME : GL_SAID_SOCKET);
+        return;
+    }
+    bool rdma = gl_starts_with(name, "IB") || strstr(name, "Libfabric") != NULL ||
+                gl_starts_with(name, "gIB");
+    if (!rdma) {
+        gl_log_say(log, arena, place, piece, GL_SAID_NET_OTHER);
+        return;
+    }
+    gl_log_say(log, arena, place, piece, same ? GL_SAID_RDMA_SAME : GL_SAID_NET_RDMA);
+    if (relayed != NULL && isdigit((unsigned char)relayed[1]))
+        gl_log_say(log, arena, place, piece, GL_SAID_PXN);
+    note_gdr(log, arena, place, piece, c);
+    note_nic(log, arena, place, piece, c);
+}
+
+/* "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0", "Ring 00 : 0[0] -> 1[1] via P2P/IPC" */
+static void read_channel(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                         const gl_log_piece *piece, const char *text)
+{
+    channel c = {0};
+    const char *at = strstr(text, " : ");
+    if (at == NULL || (at = read_rank(at + 3, &c.from)) == NULL || !gl_starts_with(at, " -> ") ||
+        (at = read_rank(at + 4, &c.to)) == NULL)
+        return;
+    c.sends = gl_starts_with(at, " [send]");
+    c.receives = gl_starts_with(at, " [receive]");
+    c.via = strstr(at, " via ");
+    if (c.via == NULL)
+        return;
+    c.via += strlen(" via ");
+    gl_log_say(log, arena, place, piece, GL_SAID_CHANNEL);
+    if (gl_starts_with(c.via, "NET/")) {
+        read_net(log, arena, place, piece, &c);
+    } else if (gl_starts_with(c.via, "SHM/") || gl_starts_with(c.via, "direct shared memory")) {
+        gl_log_say(log, arena, place, piece, GL_SAID_SHM);
+    } else if (gl_starts_with(c.via, "P2P/")) {
+        gl_log_say(log, arena, place, piece, GL_SAID_P2P);
+        if (gl_starts_with(c.via, "P2P/MNNVL"))
+            gl_log_say(log, arena, place, piece, GL_SAID_MNNVL);
+    }
+}
+
+/* ---- communicators ---- */
+
+static void forget_ranks(gl_log *log)
+{
+    for (size_t i = 0; i < log->rank_capacity; i++)
+        log->ranks_table[i] = (gl_log_rank){.host = -1, .gpu = -1};
+}
+
+static void larger_communicator(gl_log *log, gl_arena *arena, long ranks)
+{
+    size_t wanted = ranks < GL_LOG_RANK_LIMIT ? (size_t)ranks : GL_LOG_RANK_LIMIT;
+    size_t before = log->rank_capacity;
+    if (wanted > before)
+        log->ranks_table = gl_arena_grow(arena, log->ranks_table, &log->rank_capacity, wanted,
+                                         sizeof *log->ranks_table);
+    forget_ranks(log);
+    log->ranks = (int)ranks;
+    log->nodes = 0;
+}
+
+static void place_rank(gl_log *log, const gl_log_piece *piece, const char *text, long number)
+{
+    gl_log_rank *rank = rank_of(log, number);
+    if (rank == NULL || piece->host < 0)
+        return;
+    rank->host = rank->host == -1 || rank->host == piece->host ? piece->host : -2;
+    long gpu = gl_log_number_after(text, " nvmlDev ", gl_log_number_after(text, " cudaDev ", -1));
+    if (gpu >= 0)
+        rank->gpu = (int)gpu;
+}
+
+static void note_nodes(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                       const gl_log_piece *piece, const char *text, long ranks)
+{
+    long nodes = gl_log_number_after(text, " nNodes ", 0);
+    long local = gl_log_number_after(text, " localRanks ", 0);
+    long mnnvl = gl_log_number_after(text, " MNNVL ", -1);
+    if (nodes < 1)
+        return;
+    if (ranks == log->ranks && nodes > log->nodes)
+        log->nodes = (int)nodes;
+    if (nodes > 1)
+        gl_log_say(log, arena, place, piece, GL_SAID_MULTI_NODE);
+    else if (ranks > 1)
+        gl_log_say(log, arena, place, piece, GL_SAID_ONE_NODE);
+    if (mnnvl == 1)
+        gl_log_say(log, arena, place, piece, GL_SAID_MNNVL);
+    else if (mnnvl == 0 && nodes > 1)
+        gl_log_say(log, arena, place, piece, GL_SAID_NO_MNNVL);
+    if (piece->host >= 0 && ranks == log->ranks && local > log->hosts[piece->host].local_ranks)
+        log->hosts[piece->host].local_ranks = (int)local;
+}
+
+/* "busId 9d000" */
+static void note_bus(gl_log *log, const char *text)
+{
+    const char *found = strstr(text, " busId ");
+    if (found == NULL || log->bus_count == GL_LOG_BUS_LIMIT)
+        return;
+    uint64_t bus = strtoull(found + 7, NULL, 16);
+    for (size_t i = 0; i < log->bus_count; i++)
+        if (log->buses[i] == bus)
+            return;
+    log->buses[log->bus_count++] = bus;
+}
+
+/* "comm 0x… rank 1 nRanks 16 nNodes 2 localRanks 8 localRank 1 MNNVL 0", "… comm 0x… rank 0 nranks
+ * 2 cudaDev 0 nvmlDev 0 busId 60 … Init COMPLETE" */
+static void read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                              const gl_log_piece *piece, const char *text)
+{
+    long rank = gl_log_number_after(text, " rank ", -1);
+    long ranks = gl_log_number_after(text, " nRanks ", gl_log_number_after(text, " nranks ", 0));
+    if (rank < 0 || ranks < 1 || rank >= ranks)
+        return;
+    if (ranks > 1)
+        gl_log_say(log, arena, place, piece, GL_SAID_MANY_RANK_COMM);
+    else if (strstr(text, "Init COMPLETE") != NULL) /* each communicator once */
+        gl_log_say(log, arena, place, piece, GL_SAID_ONE_RANK_COMM);
+    note_bus(log, text);
+    if (ranks > log->ranks)
+        larger_communicator(log, arena, ranks);
+    if (ranks == log->ranks)
+        place_rank(log, piece, text, rank);
+    note_nodes(log, arena, place, piece, text, ranks);
+}
+
+/* ---- algorithms ---- */
+
+/* "AllReduce: 8 Bytes -> Algo RING proto LL channel{…}", older "8 Bytes -> Algo 1 proto 0
+ * time 7.2": there 4 and 5 are NVLS and NVLSTree. */
+static void read_choice(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                        const gl_log_piece *piece, const char *text)
+{
+    static const char middle[] = " Bytes -> Algo ";
+    const double large = 16.0 * 1024 * 1024;
+    const char *found = strstr(text, middle);
+    if (found == NULL)
+        return;
+    const char *number = found, *algorithm = found + strlen(middle);
+    while (number > text && isdigit((unsigned char)number[-1]))
+        number--;
+    bool nvls = gl_starts_with(algorithm, "NVLS") ||
+                ((algorithm[0] == '4' || algorithm[0] == '5') && algorithm[1] == ' ');
+    bool reduces = number == text || gl_starts_with(text, "AllReduce");
+    if (nvls)
+        gl_log_say(log, arena, place, piece, GL_SAID_NVLS_CHOSEN);
+    else if (reduces && gl_starts_with(text, "AllReduce") && strtod(number, NULL) >= large)
+        gl_log_say(log, arena, place, piece, GL_SAID_NVLS_PASSED_BY);
+}
+
+/* "24 coll channels, 24 collnet channels, 16 nvls channels, 32 p2p channels, …" */
+static void read_channel_counts(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                                const gl_log_piece *piece, const char *text)
+{
+    const char *nvls = strstr(text, " nvls channels");
+    if (strstr(text, " coll channels") == NULL || nvls == NULL)
+        return;
+    while (nvls > text && isdigit((unsigned char)nvls[-1]))
+        nvls--;
+    gl_log_say(log, arena, place, piece,
+               strtol(nvls, NULL, 10) > 0 ? GL_SAID_NVLS_CHANNELS : GL_SAID_NO_NVLS_CHANNELS);
+}
+
+static void read_nvls(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                      const gl_log_piece *piece, const char *text)
+{
+    if (gl_starts_with(text, "NVLS comm "))
+        gl_log_say(log, arena, place, piece, GL_SAID_NVLS_COMM);
+    else if (strstr(text, "multicast support is not available") != NULL)
+        gl_log_say(log, arena, place, piece, GL_SAID_NVLS_INCAPABLE);
+    else if (strstr(text, "multicast support is available") != NULL)
+        gl_log_say(log, arena, place, piece, GL_SAID_NVLS_CAPABLE);
+}
+
+/* "MNNVL busId 0x60 fabric UUID 0.0 cliqueId 0x0 state 3 healthMask 0x0": state 3 is "completed".
+ */
+static void read_fabric(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                        const gl_log_piece *piece, const char *text)
+{
+    const char *uuid = strstr(text, "fabric UUID ");
+    if (uuid == NULL)
+        return;
+    uuid += strlen("fabric UUID ");
+    if (strspn(uuid, "0x.") == strcspn(uuid, " "))
+        return; /* a GPU on its own board */
+    gl_log_say(log, arena, place, piece, GL_SAID_FABRIC);
+    if (gl_log_number_after(text, " state ", 3) != 3)
+        gl_log_say(log, arena, place, piece, GL_SAID_FABRIC_BAD);
+}
+
+/* ---- settings and files ---- */
+
+static bool is_secret(const char *name)
+{
+    static const char *const words[] = {"COMM_ID", "HOSTID", "UNIQUE_ID", "TOKEN",
+                                        "SECRET",  "PASS",   "AUTH",      "_KEY"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(name, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* "NCCL_X set by environment to Y." (the full stop since 2.27) */
+static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                         const gl_log_piece *piece, const char *text)
+{
+    static const char middle[] = " set by environment to ";
+    const char *found = strstr(text, middle);
+    char name[101], value[201], printable[201];
+    if (found == NULL || found - text > 100 || !gl_starts_with(text, "NCCL_"))
+        return;
+    snprintf(name, sizeof name, "%.*s", (int)(found - text), text);
+    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < strlen(name))
+        return;
+    snprintf(value, sizeof value, "%.200s", found + strlen(middle));
+    size_t length = strlen(value);
+    while (length > 0 && strchr(" .\r", value[length - 1]) != NULL)
+        value[--length] = '\0';
+    gl_quote quote = {.file = place->file, .line = place->line};
+    if (is_secret(name))
+        snprintf(value, sizeof value, "(set)");
+    else
+        quote = gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
+    for (size_t i = 0; i < log->setting_count; i++)
+        if (strcmp(log->settings[i].name, name) == 0 && strcmp(log->settings[i].value, value) == 0)
+            return;
+    gl_log_add_setting(log, arena, name, gl_printable(value, printable, sizeof printable), quote);
+}
+
+static const char *copy_word(gl_arena *arena, const char *text, const char *ends)
+{
+    char word[64], printable[64];
+    size_t length = strcspn(text, ends);
+    snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), text);
+    return gl_arena_strdup(arena, gl_printable(word, printable, sizeof printable));
+}
+
+static void read_version(gl_log *log, gl_arena *arena, const char *text)
+{
+    if (gl_starts_with(text, "NCCL version ") && isdigit((unsigned char)text[13]) &&
+        log->version[0] == '\0')
+        log->version = copy_word(arena, text + 13, "+ \r");
+}
+
+/* ---- CPUs ---- */
+
+/* One CPU in a hexadecimal mask ("ffff,0000ffff") or, since 2.27, in a list ("0-31,64"). */
+static bool is_one_cpu(const char *mask)
+{
+    size_t length = strcspn(mask, " .;)\r"), digits = 0;
+    if (length == 0 || memchr(mask, '-', length) != NULL)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (mask[i] == ',')
+            continue;
+        if (!isxdigit((unsigned char)mask[i]))
+            return false;
+        if (mask[i] == '1' || mask[i] == '2' || mask[i] == '4' || mask[i] == '8')
+            digits++;
+        else if (mask[i] != '0')
+            return false;
+    }
+    return digits == 1;
+}
+
+/* "Setting affinity for GPU 0 to ffff", "ncclTopoGetCpuAffinity: Affinity for GPU 1 is empty,
+ * ignoring. (GPU affinity = 0-15 ; CPU affinity = 32-47)" */
+static void read_affinity(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                          const gl_log_piece *piece, const char *text)
+{
+    const char *set = strstr(text, "etting affinity for GPU ");
+    const char *to = set != NULL ? strstr(set, " to ") : NULL;
+    if (to != NULL && is_one_cpu(to + 4))
+        gl_log_say(log, arena, place, piece, GL_SAID_ONE_CPU);
+    const char *gpus = strstr(text, "is empty, ignoring. (GPU affinity = ");
+    if (gpus == NULL)
+        return;
+    gpus += strlen("is empty, ignoring. (GPU affinity = ");
+    gpus += strspn(gpus, " ");
+    if (isxdigit((unsigned char)*gpus)) /* where the GPU's own list is empty, nothing was lost */
+        gl_log_say(log, arena, place, piece, GL_SAID_CPUS_DISJOINT);
+}
+
+/* ---- warnings ---- */
+
+static void read_warning(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                         const gl_log_piece *piece, const char *text)
+{
+    static const struct {
+        const char *words;
+        gl_said what;
+    } kinds[] = {{"Got completion from peer", GL_SAID_LINK_ERROR},
+                 {"Got completion with error", GL_SAID_LINK_ERROR},
+                 {"vendor err ", GL_SAID_LINK_ERROR},
+                 {"Got async event : port error", GL_SAID_PORT_ERROR},
+                 {"Got async event : local catastrophic", GL_SAID_PORT_ERROR},
+                 {"port active", GL_SAID_COUNT},
+                 {"Duplicate GPU detected", GL_SAID_DUPLICATE_GPU},
+                 {"nvmlInit", GL_SAID_NVML_FAILED},
+                 {"nvmlDeviceGet", GL_SAID_NVML_FAILED},
+                 {"Could not open XML topology", GL_SAID_TOPO_FILE_BAD},
+                 {"topology file", GL_SAID_TOPO_FILE_BAD},
+                 {"net plugin", GL_SAID_PLUGIN_ERROR},
+                 {"Connection refused", GL_SAID_REMOTE_GONE},
+                 {"Connection closed", GL_SAID_REMOTE_GONE},
+                 {"Connection timed out", GL_SAID_REMOTE_GONE},
+                 {"remote process exited", GL_SAID_REMOTE_GONE}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strstr(text, kinds[i].words) != NULL) {
+            if (kinds[i].what != GL_SAID_COUNT)
+                gl_log_say(log, arena, place, piece, kinds[i].what);
+            return;
+        }
+    gl_log_say(log, arena, place, piece, GL_SAID_WARN);
+}
+
+/* ---- lines ---- */
+
+static void read_n(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                   const gl_log_piece *piece, const char *text)
+{
+    if (gl_starts_with(text, "NCCL_")) {
+        read_setting(log, arena, place, piece, text);
+    } else if (gl_starts_with(text, "NCCL version ")) {
+        read_version(log, arena, text);
+    } else if (gl_starts_with(text, "NVLS ")) {
+        read_nvls(log, arena, place, piece, text);
+    } else {
+        gl_log_read_net(log, arena, place, piece, text);
+    }
+}
+
+static void read_u(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                   const gl_log_piece *piece, const char *text)
+{
+    if (gl_starts_with(text, "Using network ")) {
+        bool socket = gl_starts_with(text + 14, "Socket");
+        gl_log_say(log, arena, place, piece, socket ? GL_SAID_USING_SOCKET : GL_SAID_USING_OTHER);
+        if (!gl_starts_with(text + 14, log->network) || log->network[0] == '\0')
+            log->network = copy_word(arena, text + 14, "\r");
+    } else if (gl_starts_with(text, "Using tuner plugin")) {
+        gl_log_say(log, arena, place, piece, GL_SAID_TUNER);
+    }
+}
+
+static void read_rest(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                      const gl_log_piece *piece, const char *text)
+{
+    const char *comm = strstr(text, "comm 0x");
+    if (comm != NULL)
+        read_communicator(log, arena, place, piece, text);
+    else if (strstr(text, "ffinity for GPU ") != NULL)
+        read_affinity(log, arena, place, piece, text);
+    else if (isdigit((unsigned char)text[0]))
+        read_channel_counts(log, arena, place, piece, text);
+    if (strstr(text, "ibv_") != NULL || strstr(text, "libibverbs") != NULL)
+        gl_log_read_net(log, arena, place, piece, text);
+}
+
+void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                       const gl_log_piece *piece)
+{
+    const char *text = piece->text;
+    if (piece->is_warning) {
+        read_warning(log, arena, place, piece, text);
+        return;
+    }
+    if (gl_log_read_graph(log, arena, place, piece, text))
+        return;
+    text += strspn(text, " ");
+    switch (*text) {
+    case 'C':
+        if (gl_starts_with(text, "Channel ")) {
+            read_channel(log, arena, place, piece, text);
+            return;
+        }
+        if (gl_starts_with(text, "Connected all rings, use ring PXN ") &&
+            gl_log_number_after(text, " GDR ", 1) == 0)
+            gl_log_say(log, arena, place, piece, GL_SAID_RING_GDR_OFF);
+        break;
+    case 'R':
+        if (gl_starts_with(text, "Ring "))
+            read_channel(log, arena, place, piece, text);
+        break;
+    case 'T':
+        if (gl_starts_with(text, "Tree") || gl_starts_with(text, "TOPO"))
+            return;
+        if (gl_starts_with(text, "TUNER/Plugin: Using "))
+            gl_log_say(log, arena, place, piece, GL_SAID_TUNER);
+        break;
+    case 'N':
+        read_n(log, arena, place, piece, text);
+        return;
+    case 'U':
+        read_u(log, arena, place, piece, text);
+        return;
+    case 'L':
+        if (gl_starts_with(text, "Loading topology file"))
+            gl_log_say(log, arena, place, piece, GL_SAID_TOPO_FILE);
+        break;
+    case 'G':
+        if (gl_starts_with(text, "GPU Direct RDMA"))
+            gl_log_read_net(log, arena, place, piece, text);
+        break;
+    case 'M':
+        if (gl_starts_with(text, "MNNVL busId "))
+            read_fabric(log, arena, place, piece, text);
+        break;
+    default:
+        break;
+    }
+    if (gl_starts_with(text, "Could not open XML topology"))
+        gl_log_say(log, arena, place, piece, GL_SAID_TOPO_FILE_BAD);
+    if (strstr(text, " -> Algo ") != NULL)
+        read_choice(log, arena, place, piece, text);
+    else
+        read_rest(log, arena, place, piece, text);
+}
+
+/* ---- nccl-tests ---- */
+
+/* "#  Rank  0 Group  0 Pid    625 on         vm device  0 [0000:00:06] NVIDIA H200" */
+static bool read_device(gl_log *log, gl_arena *arena, const gl_log_place *place, const char *line)
+{
+    const char *rank = strstr(line, "Rank "), *on = strstr(line, " on ");
+    const char *device = strstr(line, " device ");
+    if (rank == NULL || on == NULL || device == NULL || on < rank || device < on ||
+        strstr(line, " Pid ") == NULL)
+        return false;
+    long number = strtol(rank + 5, NULL, 10);
+    say_plain(log, arena, place, number == 0 ? GL_SAID_RANK_0 : GL_SAID_OTHER_RANK);
+    const char *name = strchr(device, ']');
+    if (name == NULL)
+        return true;
+    name += 1 + strspn(name + 1, " ");
+    if (log->gpu[0] == '\0' && *name != '\0')
+        log->gpu = copy_word(arena, name, "\r");
+    on += 4 + strspn(on + 4, " ");
+    int host = gl_log_host(log, arena, on, strcspn(on, " "));
+    if (host >= 0 && log->hosts[host].gpu[0] == '\0')
+        log->hosts[host].gpu = copy_word(arena, name, "\r");
+    return true;
+}
+
+void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, const char *line)
+{
+    const char *version;
+    if (strchr(line, 'R') != NULL && read_device(log, arena, place, line))
+        return;
+    if ((version = strstr(line, "NCCL version ")) != NULL) {
+        log->nccl_lines += isdigit((unsigned char)version[13]) != 0;
+        read_version(log, arena, version);
+    }
+}

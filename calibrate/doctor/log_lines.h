@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Single lines of NCCL and of nccl-tests into facts. */
+#ifndef GL_DOCTOR_LOG_LINES_H
+#define GL_DOCTOR_LOG_LINES_H
+
+#include "calibrate/doctor/log_split.h"
+
+typedef struct gl_log_place {
+    const char *file;
+    int line;
+    const char *whole; /* the physical line */
+} gl_log_place;
+
+/* What one process said, ended with '\0'. */
+void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                       const gl_log_piece *piece);
+
+/* A line without NCCL's prefix. */
+void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, const char *line);
+
+/* Lines of the topology dump and of the search for rings (GRAPH); false when it is none. */
+bool gl_log_read_graph(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                       const gl_log_piece *piece, const char *text);
+
+/* NICs, network plugins and GPUDirect RDMA (NET). */
+void gl_log_read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                     const gl_log_piece *piece, const char *text);
+
+/* Counts a kind of line; the first one is quoted. */
+void gl_log_say(gl_log *log, gl_arena *arena, const gl_log_place *place, const gl_log_piece *piece,
+                gl_said what);
+
+/* The integer behind a word in `text`, or `missing`. */
+long gl_log_number_after(const char *text, const char *word, long missing);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "calibrate/doctor/log_split.h"
+
+#include "common/text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 128, TOKENS_BEFORE_MARK = 3 };
+
+/* ---- hosts ---- */
+
+static uint64_t hash_of(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+/* The slot that holds the name, or the empty one where it belongs. */
+static size_t slot_of(const gl_log *log, const char *name, size_t length)
+{
+    size_t slot = (size_t)hash_of(name, length) & (log->index_size - 1);
+    for (; log->index[slot] != 0; slot = (slot + 1) & (log->index_size - 1)) {
+        const char *held = log->hosts[log->index[slot] - 1].name;
+        if (strncmp(held, name, length) == 0 && held[length] == '\0')
+            break;
+    }
+    return slot;
+}
+
+static int find_host(const gl_log *log, const char *name, size_t length)
+{
+    return (int)log->index[slot_of(log, name, length)] - 1;
+}
+
+int gl_log_host(gl_log *log, gl_arena *arena, const char *name, size_t length)
+{
+    if (log->host_count > 0) { /* lines of one host often follow each other */
+        const char *last = log->hosts[log->last_host].name;
+        if (strncmp(last, name, length) == 0 && last[length] == '\0')
+            return (int)log->last_host;
+    }
+    if (length == 0 || length > NAME_MAX_BYTES)
+        return -1;
+    size_t slot = slot_of(log, name, length);
+    if (log->index[slot] == 0) {
+        char text[NAME_MAX_BYTES + 1], printable[NAME_MAX_BYTES + 1];
+        if (log->host_count == GL_LOG_HOST_LIMIT)
+            return -1;
+        snprintf(text, sizeof text, "%.*s", (int)length, name);
+        if (strcmp(gl_printable(text, printable, sizeof printable), text) != 0)
+            return -1; /* no host has such a name */
+        log->hosts = gl_arena_grow(arena, log->hosts, &log->host_capacity, log->host_count + 1,
+                                   sizeof *log->hosts);
+        log->hosts[log->host_count] =
+            (gl_log_nccl_host){.name = gl_arena_strdup(arena, text), .gpu = ""};
+        log->index[slot] = (uint32_t)++log->host_count;
+    }
+    log->last_host = log->index[slot] - 1;
+    return (int)log->last_host;
+}
+
+/* ---- prefixes ---- */
+
+static char *skip_blanks_back(char *line, char *at)
+{
+    while (at > line && (at[-1] == ' ' || at[-1] == '\t'))
+        at--;
+    return at;
+}
+
+static char *skip_word_back(char *line, char *at)
+{
+    while (at > line && at[-1] != ' ' && at[-1] != '\t')
+        at--;
+    return at;
+}
+
+/* Of "HOST:PID:TID" the length of HOST; 0 when it is none. */
+static size_t host_length(const char *word, size_t length)
+{
+    for (int colon = 0; colon < 2; colon++) {
+        size_t end = length;
+        while (length > 0 && isdigit((unsigned char)word[length - 1]))
+            length--;
+        if (length == end || length == 0 || word[length - 1] != ':')
+            return 0;
+        length--;
+    }
+    return length;
+}
+
+/* Behind the tag of a launcher that is glued to the host: "[1,0]<stdout>:vm". */
+static size_t tag_length(const char *word, size_t length)
+{
+    for (size_t i = length; i > 0; i--)
+        if (word[i - 1] == '>' || word[i - 1] == ']')
+            return i < length && word[i] == ':' ? i + 1 : i;
+    return 0;
+}
+
+/* Bytes in front of the host that another writer left there. A known host decides; else numbers of
+ * a row ("-1node01", "0.00N/A") go. */
+static size_t glued_length(const gl_log *log, const char *word, size_t length, bool again)
+{
+    bool numeric = isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.' ||
+                   strncmp(word, "N/A", 3) == 0;
+    if ((!again && !numeric) || find_host(log, word, length) >= 0)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if (find_host(log, word + i, length - i) >= 0)
+            return i;
+    if (strncmp(word, "N/A", 3) == 0)
+        return 3;
+    if (word[0] != '-')
+        return 0;
+    size_t i = 1;
+    while (i < length && isdigit((unsigned char)word[i]))
+        i++;
+    return i < length ? i : 0;
+}
+
+/* The end of the word that holds the host: before "[0]", or before the source file of a warning. */
+static char *end_of_host(char *line, char *mark)
+{
+    char *at = skip_blanks_back(line, mark);
+    for (int i = 0; i < TOKENS_BEFORE_MARK && at > line && at[-1] != ']'; i++)
+        at = skip_blanks_back(line, skip_word_back(line, at));
+    if (at == line || at[-1] != ']')
+        return NULL;
+    while (at > line && at[-1] != '[')
+        at--;
+    return at > line ? skip_blanks_back(line, at - 1) : NULL;
+}
+
+static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bool again,
+                        gl_log_piece *piece)
+{
+    char *end = end_of_host(line, mark);
+    piece->host = -1;
+    piece->thread = 0;
+    piece->start = mark;
+    if (end == NULL)
+        return;
+    char *word = skip_word_back(line, end);
+    size_t tag = tag_length(word, (size_t)(end - word));
+    word += tag;
+    size_t length = host_length(word, (size_t)(end - word));
+    if (length == 0)
+        return;
+    size_t glued = glued_length(log, word, length, again);
+    piece->start = word + glued;
+    piece->thread = hash_of(word + length, (size_t)(end - word) - length);
+    piece->host = gl_log_host(log, arena, word + glued, length - glued);
+}
+
+bool gl_log_split_next(gl_log *log, gl_arena *arena, char *line, char *from, bool again,
+                       gl_log_piece *piece)
+{
+    for (char *mark = strstr(from, "NCCL "); mark != NULL; mark = strstr(mark + 5, "NCCL ")) {
+        piece->is_warning = strncmp(mark + 5, "WARN ", 5) == 0;
+        if (!piece->is_warning && strncmp(mark + 5, "INFO ", 5) != 0)
+            continue;
+        piece->text = mark + 10;
+        read_prefix(log, arena, line, mark, again, piece);
+        if (piece->start < from)
+            piece->start = from;
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between nodes: sockets, GPUDirect RDMA, which NICs, racks of NVLink, broken links. */
+#include "calibrate/doctor/rules.h"
+
+#include "common/text.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PARTIAL_PERCENT = 10 };
+
+/* ---- sockets ---- */
+
+static const gl_log_setting *ib_off(const gl_diagnosis *d)
+{
+    const gl_log_setting *setting = gl_setting_is(d, "NCCL_IB_DISABLE", "1");
+    if (setting == NULL)
+        setting = gl_setting_is(d, "NCCL_NET", "Socket");
+    return setting;
+}
+
+static void check_socket(gl_diagnosis *d, const gl_rule *rule)
+{
+    bool channel = gl_said_count(d, GL_SAID_SOCKET) > 0;
+    bool named = gl_said_count(d, GL_SAID_USING_SOCKET) > 0 &&
+                 gl_said_count(d, GL_SAID_USING_OTHER) == 0 && gl_on_several_nodes(d) == GL_YES &&
+                 gl_said_count(d, GL_SAID_NET_RDMA) == 0 &&
+                 gl_said_count(d, GL_SAID_NET_OTHER) == 0 && gl_said_count(d, GL_SAID_MNNVL) == 0;
+    if (!channel && !named)
+        return;
+    gl_finding *f = gl_found(d, rule, GL_FAULT,
+                             gl_said_first(d, channel ? GL_SAID_SOCKET : GL_SAID_USING_SOCKET));
+    gl_found_proof(f, gl_said_first(d, GL_SAID_MULTI_NODE));
+    if (ib_off(d) != NULL)
+        gl_blame_setting(d, f, ib_off(d));
+    else if (gl_said_count(d, GL_SAID_SOCKET_IPOIB) > 0) {
+        f->meaning = gl_arena_printf(
+            d->arena,
+            "%s The sockets use an InfiniBand or bond interface: the fabric is there, but "
+            "only IP runs over it.",
+            f->meaning);
+        gl_found_proof(f, gl_said_first(d, GL_SAID_SOCKET_IPOIB));
+    }
+}
+
+static void check_socket_unknown(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (gl_said_count(d, GL_SAID_USING_SOCKET) > 0 && gl_on_several_nodes(d) == GL_NOT_KNOWN &&
+        gl_said_count(d, GL_SAID_SOCKET) == 0 && gl_said_count(d, GL_SAID_USING_OTHER) == 0)
+        gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_USING_SOCKET));
+}
+
+/* Two "No device found" are normal where InfiniBand is not used; they matter when sockets are. */
+static void check_no_ib(gl_diagnosis *d, const gl_rule *rule)
+{
+    bool sockets =
+        gl_said_count(d, GL_SAID_SOCKET) > 0 ||
+        (gl_said_count(d, GL_SAID_USING_SOCKET) > 0 && gl_on_several_nodes(d) == GL_YES &&
+         gl_said_count(d, GL_SAID_NET_RDMA) == 0 && gl_said_count(d, GL_SAID_USING_OTHER) == 0);
+    gl_said what =
+        gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 ? GL_SAID_PLUGIN_ERROR : GL_SAID_NO_IB;
+    if (!sockets || gl_said_count(d, what) == 0 || gl_said_count(d, GL_SAID_IB_LIST) > 0 ||
+        ib_off(d) != NULL || gl_said_count(d, GL_SAID_MNNVL) > 0)
+        return;
+    gl_finding *f = gl_found(d, rule, GL_WARNING, gl_said_first(d, what));
+    if (what == GL_SAID_PLUGIN_ERROR)
+        f->title = "A network plugin or library could not be loaded";
+}
+
+/* ---- GPUDirect RDMA ---- */
+
+static bool has_rdma(const gl_diagnosis *d)
+{
+    return gl_said_count(d, GL_SAID_NET_RDMA) > 0;
+}
+
+static void explain_gdr(gl_diagnosis *d, gl_finding *f)
+{
+    const gl_log_setting *level = gl_setting_is(d, "NCCL_NET_GDR_LEVEL", "LOC 0");
+    if (level != NULL) {
+        gl_blame_setting(d, f, level);
+    } else if (gl_said_count(d, GL_SAID_HCA_GDR_OFF) > 0 &&
+               gl_said_count(d, GL_SAID_HCA_GDR_ON) == 0) {
+        f->meaning = gl_arena_printf(d->arena, "%s No NIC offers it: the kernel module is missing.",
+                                     f->meaning);
+        f->advice = "Load nvidia-peermem on every node (modprobe nvidia-peermem), or use a kernel "
+                    "and driver with DMA-BUF.";
+        gl_found_proof(f, gl_said_first(d, GL_SAID_HCA_GDR_OFF));
+    } else if (gl_said_count(d, GL_SAID_GDR_TOO_FAR) > 0 &&
+               gl_said_count(d, GL_SAID_GDR_PAIR_ON) == 0) {
+        f->meaning = gl_arena_printf(d->arena,
+                                     "%s NCCL refused it because GPU and NIC are too far "
+                                     "apart.",
+                                     f->meaning);
+        gl_found_proof(f, gl_said_first(d, GL_SAID_GDR_TOO_FAR));
+    }
+}
+
+static void check_no_gdr(gl_diagnosis *d, const gl_rule *rule)
+{
+    gl_said what = GL_SAID_COUNT;
+    if (gl_said_count(d, GL_SAID_GDR) > 0 || gl_said_count(d, GL_SAID_SOCKET) > 0)
+        return;
+    if (has_rdma(d))
+        what = gl_said_count(d, GL_SAID_NO_GDR_RECEIVE) > 0 ? GL_SAID_NO_GDR_RECEIVE
+                                                            : GL_SAID_NO_GDR_SEND;
+    else if (gl_said_count(d, GL_SAID_IB_LIST) > 0 && gl_on_several_nodes(d) == GL_YES &&
+             gl_said_count(d, GL_SAID_USING_SOCKET) == 0)
+        what = gl_said_count(d, GL_SAID_RING_GDR_OFF) > 0 ? GL_SAID_RING_GDR_OFF
+               : gl_said_count(d, GL_SAID_HCA_GDR_ON) == 0 &&
+                       gl_said_count(d, GL_SAID_GDR_PAIR_ON) == 0
+                   ? GL_SAID_HCA_GDR_OFF
+                   : GL_SAID_COUNT;
+    if (what == GL_SAID_COUNT || gl_said_count(d, what) == 0)
+        return;
+    explain_gdr(d, gl_found(d, rule, GL_FAULT, gl_said_first(d, what)));
+}
+
+/* A rank that receives without it while others have it. Lines may be torn before "/GDRDMA", so a
+ * few among many say nothing. */
+static void check_partial_gdr(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    size_t without = 0, with = 0;
+    const gl_log_rank *first = NULL;
+    for (int i = 0; i < log->ranks && (size_t)i < log->rank_capacity; i++) {
+        const gl_log_rank *r = &log->ranks_table[i];
+        uint32_t all = r->gdr + r->no_gdr_receive;
+        bool lacks = all > 0 && r->no_gdr_receive * 100 > all * PARTIAL_PERCENT &&
+                     r->no_gdr_receive >= r->gdr / 2;
+        without += lacks;
+        with += all > 0 && !lacks;
+        first = lacks && first == NULL ? r : first;
+    }
+    if (gl_said_count(d, GL_SAID_GDR) == 0 || first == NULL)
+        return;
+    gl_finding *f = gl_found(d, rule, GL_WARNING, first->no_gdr_quote);
+    gl_found_proof(f, gl_said_first(d, GL_SAID_GDR));
+    f->title = gl_arena_printf(d->arena, "%zu of %zu ranks receive without GPUDirect RDMA", without,
+                               without + with);
+}
+
+static void check_gdr_sends(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (gl_said_count(d, GL_SAID_GDR) > 0 && gl_said_count(d, GL_SAID_NO_GDR_RECEIVE) == 0 &&
+        gl_said_count(d, GL_SAID_NO_GDR_SEND) > gl_said_count(d, GL_SAID_GDR) / 4)
+        gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_NO_GDR_SEND));
+}
+
+static void check_gdr_distance(gl_diagnosis *d, const gl_rule *rule)
+{
+    /* A GPU has a NIC that is near: that others are too far is as it should be. */
+    if (gl_said_count(d, GL_SAID_GDR_TOO_FAR) == 0 || gl_said_count(d, GL_SAID_GDR_PAIR_ON) > 0 ||
+        gl_said_count(d, GL_SAID_GDR) > 0)
+        return;
+    gl_finding *f = gl_found(d, rule, gl_on_several_nodes(d) == GL_NO ? GL_NOTE : GL_WARNING,
+                             gl_said_first(d, GL_SAID_GDR_TOO_FAR));
+    const gl_log_setting *level = gl_log_find_setting(d->facts->log, "NCCL_NET_GDR_LEVEL");
+    if (level != NULL)
+        gl_found_proof(f, level->quote);
+}
+
+static void check_xml_gdr(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->xml_count; i++) {
+        const gl_topo_xml *x = d->facts->xml[i];
+        const gl_xml_net *first = NULL;
+        bool any = false;
+        for (size_t n = 0; n < x->net_count; n++) {
+            if (!x->nets[n].is_rdma)
+                continue; /* sockets never have it */
+            any = any || x->nets[n].gdr != 0;
+            first = first != NULL ? first : &x->nets[n];
+        }
+        if (first != NULL && !any)
+            gl_found(d, rule, GL_WARNING, first->quote);
+    }
+}
+
+/* ---- which NICs ---- */
+
+static int count_bits(uint64_t bits)
+{
+    int count = 0;
+    for (; bits != 0; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+/* NICs that NCCL may use on a host: virtual devices replace those that they merge. */
+static int nics_of(const gl_log_nccl_host *host)
+{
+    int listed = count_bits(host->nics_listed), merged = count_bits(host->nics_merged);
+    int members = host->merged_members < listed ? host->merged_members : listed;
+    return merged > 0 ? listed - members + merged : listed;
+}
+
+static bool all_ranks_seen(const gl_log *log, const gl_log_nccl_host *host)
+{
+    if (host->local_ranks > 0)
+        return host->ranks_seen >= host->local_ranks;
+    int seen = 0;
+    for (size_t i = 0; i < log->host_count; i++)
+        seen += log->hosts[i].ranks_seen;
+    return log->ranks > 0 && seen >= log->ranks;
+}
+
+static void check_one_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    size_t hosts = 0;
+    const gl_log_nccl_host *first = NULL;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        if (count_bits(h->nics_used) != 1 || nics_of(h) < 2 || h->ranks_seen < 2 ||
+            !all_ranks_seen(log, h))
+            continue;
+        hosts++;
+        first = first != NULL ? first : h;
+    }
+    if (first == NULL)
+        return;
+    gl_finding *f = gl_found(d, rule, GL_WARNING, first->nic_quote);
+    for (int i = 0; i < GL_LOG_NIC_LIMIT && first->nics != NULL && f->proof_count < 2; i++)
+        gl_found_proof(f, first->nics[i].quote);
+    f->subject = first->name;
+    f->title = gl_arena_printf(
+        d->arena, "All %d ranks of %s use one NIC; NCCL lists %d (%zu host%s like this)",
+        first->ranks_seen, first->name, nics_of(first), hosts, hosts == 1 ? "" : "s");
+    const gl_log_setting *hca = gl_log_find_setting(log, "NCCL_IB_HCA");
+    if (hca != NULL)
+        gl_found_proof(f, hca->quote);
+}
+
+static void check_some_nics(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        int used = count_bits(h->nics_used), listed = nics_of(h);
+        if (used < 2 || used >= listed || used >= h->ranks_seen || !all_ranks_seen(log, h))
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_NOTE, h->nic_quote);
+        f->subject = h->name;
+        f->title = gl_arena_printf(d->arena, "%s uses %d of the %d NICs that NCCL lists", h->name,
+                                   used, listed);
+        return;
+    }
+}
+
+/* Which of 'I' and 'E' are among the NICs of a mask. */
+static int layers_of(const gl_log_nccl_host *host, uint64_t mask)
+{
+    int layers = 0;
+    for (int i = 0; i < GL_LOG_NIC_LIMIT && host->nics != NULL; i++)
+        if ((mask >> i & 1) != 0)
+            layers |= host->nics[i].layer == 'I' ? 1 : host->nics[i].layer == 'E' ? 2 : 0;
+    return layers;
+}
+
+static void check_mixed(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        int used = h->nics_merged == 0 ? layers_of(h, h->nics_used) : 0;
+        if (layers_of(h, h->nics_listed) != 3)
+            continue;
+        bool apart = used == 1 || used == 2; /* NCCL took one of the two fabrics */
+        gl_quote quote = {0};
+        for (int k = 0; k < GL_LOG_NIC_LIMIT && quote.text == NULL; k++)
+            quote = h->nics[k].quote;
+        gl_finding *f = gl_found(d, rule, apart ? GL_NOTE : GL_WARNING, quote);
+        f->subject = h->name;
+        return;
+    }
+}
+
+static void check_slow_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        const gl_log_nic *slow = NULL, *fast = NULL;
+        bool slow_used = false;
+        for (int k = 0; k < GL_LOG_NIC_LIMIT && h->nics != NULL; k++) {
+            const gl_log_nic *n = &h->nics[k];
+            if (!(n->bytes_per_s > 0))
+                continue;
+            fast = fast == NULL || n->bytes_per_s > fast->bytes_per_s ? n : fast;
+            if (slow == NULL || n->bytes_per_s < slow->bytes_per_s) {
+                slow = n;
+                slow_used = (h->nics_used >> k & 1) != 0 || h->nics_used == 0;
+            }
+        }
+        if (slow == NULL || slow->bytes_per_s > 0.9 * fast->bytes_per_s)
+            continue;
+        gl_finding *f =
+            gl_found(d, rule, slow_used && h->nics_used != 0 ? GL_WARNING : GL_NOTE, slow->quote);
+        gl_found_proof(f, fast->quote);
+        f->subject = h->name;
+        return;
+    }
+}
+
+/* ---- NUMA ---- */
+
+static gl_path nearest_nic(const gl_matrix *m, const gl_matrix_row *row, size_t *nics)
+{
+    gl_path nearest = GL_PATH_UNKNOWN;
+    *nics = 0;
+    for (size_t c = 0; c < m->column_count; c++) {
+        gl_path path = row->cells[c].path;
+        if (m->is_gpu[c] || path < GL_PATH_PIX || path > GL_PATH_SYS)
+            continue;
+        (*nics)++;
+        nearest = nearest == GL_PATH_UNKNOWN || path < nearest ? path : nearest;
+    }
+    return nearest;
+}
+
+static bool one_numa(const gl_matrix *m)
+{
+    const gl_matrix_row *first = NULL;
+    for (size_t r = 0; r < m->row_count; r++) {
+        if (!m->rows[r].is_gpu)
+            continue;
+        if (first == NULL)
+            first = &m->rows[r];
+        else if (!gl_matrix_same_numa(first, &m->rows[r]))
+            return false;
+    }
+    return true;
+}
+
+/* A GPU whose nearest NIC is across NUMA nodes; of a machine with one NIC that is how it is. */
+static void check_matrix_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->topology.count; i++) {
+        const gl_matrix *m = d->facts->topology.items[i];
+        size_t far = 0, gpus = 0, nics = 0, most = 0;
+        const gl_matrix_row *first = NULL;
+        for (size_t r = 0; r < m->row_count; r++) {
+            if (!m->rows[r].is_gpu)
+                continue;
+            gl_path nearest = nearest_nic(m, &m->rows[r], &nics);
+            most = nics > most ? nics : most;
+            gpus++;
+            far += nearest == GL_PATH_SYS;
+            first = nearest == GL_PATH_SYS && first == NULL ? &m->rows[r] : first;
+        }
+        if (first == NULL || (far == gpus && gpus > 1 && most > 1 && one_numa(m)))
+            continue; /* the last: a virtual machine that hides its tree, another finding */
+        gl_finding *f = gl_found(d, rule, most > 1 ? GL_WARNING : GL_NOTE, first->quote);
+        f->subject = first->name;
+        f->title = gl_arena_printf(
+            d->arena, "%zu of %zu GPUs reach every NIC across NUMA nodes only", far, gpus);
+        return;
+    }
+}
+
+/* GPUs of one machine with a NIC near them, and others without. */
+static void check_uneven_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->topology.count; i++) {
+        const gl_matrix *m = d->facts->topology.items[i];
+        const gl_matrix_row *far = NULL;
+        bool near = false;
+        size_t nics;
+        for (size_t r = 0; r < m->row_count; r++) {
+            gl_path nearest =
+                m->rows[r].is_gpu ? nearest_nic(m, &m->rows[r], &nics) : GL_PATH_UNKNOWN;
+            near = near || nearest == GL_PATH_PIX || nearest == GL_PATH_PXB;
+            far = nearest == GL_PATH_PHB || nearest == GL_PATH_NODE ? &m->rows[r] : far;
+        }
+        if (near && far != NULL) {
+            gl_finding *f = gl_found(d, rule, GL_NOTE, far->quote);
+            f->subject = far->name;
+            return;
+        }
+    }
+}
+
+static void check_log_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    gl_answer several = gl_on_several_nodes(d);
+    bool ring = gl_said_count(d, GL_SAID_RING_NET_SYS) > 0;
+    bool path = gl_said_count(d, GL_SAID_GPU_SYS_NET) > 0;
+    /* On one node no NIC is used, and on two the type of the search's default means nothing. */
+    if ((!ring && !path) || gl_said_count(d, GL_SAID_USING_SOCKET) > 0 || several == GL_NO)
+        return;
+    gl_found(d, rule, several == GL_YES && (ring || has_rdma(d)) ? GL_WARNING : GL_NOTE,
+             gl_said_first(d, ring ? GL_SAID_RING_NET_SYS : GL_SAID_GPU_SYS_NET));
+}
+
+static void check_xml_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->xml_count; i++) {
+        const gl_topo_xml *x = d->facts->xml[i];
+        size_t far = 0, fabric = 0;
+        const gl_xml_gpu *first = NULL;
+        for (size_t n = 0; n < x->net_count; n++)
+            fabric += x->nets[n].is_rdma;
+        for (size_t g = 0; g < x->gpu_count && fabric > 0; g++) {
+            bool near = false;
+            for (size_t n = 0; n < x->net_count; n++)
+                near = near || (x->nets[n].is_rdma && x->nets[n].cpu == x->gpus[g].cpu);
+            far += !near;
+            first = !near && first == NULL ? &x->gpus[g] : first;
+        }
+        if (first == NULL)
+            continue;
+        gl_finding *f = gl_found(d, rule, fabric > 1 ? GL_WARNING : GL_NOTE, first->quote);
+        f->title = gl_arena_printf(d->arena, "%zu of %zu GPUs have no NIC under their own CPU", far,
+                                   x->gpu_count);
+    }
+}
+
+/* Is the device of the NIC, "mlx5_0" of "mlx5_0:1", this column? */
+static bool is_column(const gl_matrix *m, size_t column, const char *nic)
+{
+    size_t length = strcspn(nic, ":");
+    return m->device[column] != NULL && strlen(m->device[column]) == length &&
+           strncmp(m->device[column], nic, length) == 0;
+}
+
+/* A rank whose log names a NIC that the matrix puts across NUMA nodes, while another is near. */
+static void check_used_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    const gl_matrix *m = d->facts->topology.count == 1 ? d->facts->topology.items[0] : NULL;
+    for (int i = 0; m != NULL && i < log->ranks && (size_t)i < log->rank_capacity; i++) {
+        const gl_log_rank *rank = &log->ranks_table[i];
+        if (rank->host < 0 || rank->gpu < 0 || log->hosts[rank->host].nics == NULL ||
+            log->hosts[rank->host].nics_merged != 0)
+            continue;
+        for (size_t r = 0; r < m->row_count; r++) {
+            size_t nics;
+            const char *name = gl_arena_printf(d->arena, "GPU%d", rank->gpu);
+            if (strcmp(m->rows[r].name, name) != 0 ||
+                nearest_nic(m, &m->rows[r], &nics) >= GL_PATH_SYS)
+                continue;
+            for (size_t k = 0; k < GL_LOG_NIC_LIMIT; k++)
+                for (size_t c = 0; c < m->column_count; c++) {
+                    const char *nic = log->hosts[rank->host].nics[k].name;
+                    if ((rank->nics >> k & 1) == 0 || nic == NULL || !is_column(m, c, nic) ||
+                        m->rows[r].cells[c].path != GL_PATH_SYS)
+                        continue;
+                    gl_finding *f = gl_found(d, rule, GL_WARNING, rank->nic_quote);
+                    gl_found_proof(f, m->rows[r].quote);
+                    f->subject = name;
+                    f->title = gl_arena_printf(
+                        d->arena, "Rank %d (%s) uses %s across NUMA nodes; a nearer NIC is there",
+                        i, name, nic);
+                    return;
+                }
+        }
+    }
+}
+
+static void check_narrow(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->xml_count; i++)
+        for (size_t g = 0; g < d->facts->xml[i]->gpu_count; g++) {
+            const gl_xml_gpu *gpu = &d->facts->xml[i]->gpus[g];
+            if (gpu->width <= 0 || gpu->width >= 16) /* 0: a virtual machine does not say */
+                continue;
+            gl_finding *f = gl_found(d, rule, GL_WARNING, gpu->quote);
+            f->subject = gpu->bus;
+            f->title =
+                gl_arena_printf(d->arena, "GPU %s has %d PCIe lanes, not 16", gpu->bus, gpu->width);
+            break;
+        }
+}
+
+/* ---- racks ---- */
+
+static void check_mnnvl(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_expected_gpu *gpu = gl_gpu_of(d);
+    bool expected = gl_said_count(d, GL_SAID_FABRIC) > 0 || (gpu != NULL && gpu->has_rack);
+    if (gl_said_count(d, GL_SAID_NO_MNNVL) == 0 || gl_said_count(d, GL_SAID_MNNVL) > 0 || !expected)
+        return;
+    gl_finding *f = gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_NO_MNNVL));
+    gl_found_proof(f, gl_said_first(d, GL_SAID_FABRIC));
+    const gl_log_setting *off = gl_setting_is(d, "NCCL_MNNVL_ENABLE", "0");
+    if (off == NULL)
+        off = gl_setting_is(d, "NCCL_CUMEM_ENABLE", "0");
+    if (off != NULL)
+        gl_blame_setting(d, f, off);
+}
+
+static void check_fabric(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (gl_said_count(d, GL_SAID_FABRIC_BAD) > 0)
+        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_FABRIC_BAD));
+}
+
+/* ---- broken links ---- */
+
+static void check_link_error(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (gl_said_count(d, GL_SAID_LINK_ERROR) > 0)
+        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_LINK_ERROR));
+}
+
+static void check_port_error(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (gl_said_count(d, GL_SAID_PORT_ERROR) > 0)
+        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_PORT_ERROR));
+}
+
+static const gl_rule rules[] = {
+    {"socket-between-nodes", GL_FAULT, "Nodes talk through TCP sockets",
+     "Every byte passes the CPUs: a few GB/s however fast the NICs are, and no GPUDirect.",
+     "Check that the RDMA devices are visible in the container (ibv_devinfo, /dev/infiniband), "
+     "that "
+     "NCCL_IB_DISABLE, NCCL_NET and NCCL_IB_HCA are unset or right, and that the provider's "
+     "network "
+     "plugin is installed.",
+     check_socket},
+    {"socket-nodes-unknown", GL_NOTE,
+     "NCCL chose sockets; whether several nodes took part is not "
+     "logged",
+     "On one node this is harmless, for the network is not used; between nodes it would be a "
+     "fault.",
+     "Give the log of all ranks, with NCCL_DEBUG=INFO and without NCCL_DEBUG_SUBSYS.",
+     check_socket_unknown},
+    {"ib-not-found", GL_WARNING, "NCCL found no RDMA device",
+     "This is why sockets are used between the nodes.",
+     "Install rdma-core (libibverbs) in the image, pass /dev/infiniband and the memlock limit into "
+     "the container, check ibv_devinfo and the link state (ibstat).",
+     check_no_ib},
+    {"no-gdr", GL_FAULT, "The network does not reach GPU memory (no GPUDirect RDMA)",
+     "Every byte between nodes is copied through host memory: about half of the bandwidth, and "
+     "more "
+     "load on the CPUs' memory.",
+     "Load nvidia-peermem or use DMA-BUF; unset NCCL_NET_GDR_LEVEL; switch PCIe access control "
+     "(ACS) off; check that GPU and NIC share a PCIe switch.",
+     check_no_gdr},
+    {"partial-gdr", GL_WARNING, "Some ranks receive without GPUDirect RDMA",
+     "A ring runs at the speed of its slowest rank.",
+     "Compare these ranks' nodes with the others: nvidia-peermem, PCIe placement of GPU and NIC, "
+     "NCCL_NET_GDR_LEVEL.",
+     check_partial_gdr},
+    {"gdr-sends", GL_NOTE, "GPUDirect RDMA is used for receiving, not for sending",
+     "NCCL's choice on GPUs before Ampere without NVLink, where reads over PCIe are slow.",
+     "NCCL_NET_GDR_READ=1 forces it; measure both.", check_gdr_sends},
+    {"gdr-too-far", GL_WARNING, "GPUDirect RDMA was refused because GPU and NIC are too far apart",
+     "The distance is beyond NCCL_NET_GDR_LEVEL (by default a shared PCIe switch or CPU).",
+     "Use the NIC that is nearest to each GPU; measure NCCL_NET_GDR_LEVEL=SYS against the default.",
+     check_gdr_distance},
+    {"no-gdr", GL_WARNING, "No RDMA device in the topology supports GPUDirect (gdr=\"0\")",
+     "Every byte between nodes would be copied through host memory.",
+     "Load nvidia-peermem or use DMA-BUF, then write the topology anew.", check_xml_gdr},
+    {"one-nic", GL_WARNING, "All ranks of a node use one NIC of several",
+     "The node's bandwidth is that of one NIC.",
+     "Check NCCL_IB_HCA (exact names, \"=\" prefix), link states and speeds of the other NICs, and "
+     "NCCL_TOPO_FILE.",
+     check_one_nic},
+    {"nics-idle", GL_NOTE, "Some NICs of a node are not used",
+     "Storage and management NICs are often in the list; NCCL takes those that are near and fast.",
+     "If they should carry traffic, compare speed and PCIe place with those in use (topo -m).",
+     check_some_nics},
+    {"nic-mixed-fabric", GL_WARNING, "InfiniBand and Ethernet NICs are in one list",
+     "They are different networks: a ring may be sent where no route is. Several fabrics on "
+     "purpose "
+     "are fine, if NCCL uses one of them.",
+     "Name the NICs of one fabric: NCCL_IB_HCA=mlx5_0,mlx5_1,...", check_mixed},
+    {"nic-slow", GL_WARNING, "A NIC is slower than the others", "A ring over it runs at its speed.",
+     "Check its cable and port (ibstat, ethtool), or leave it out with NCCL_IB_HCA.",
+     check_slow_nic},
+    {"nic-across-numa", GL_WARNING, "A GPU reaches its NIC across NUMA nodes only (SYS)",
+     "Its traffic crosses the processors' interconnect, and NCCL refuses GPUDirect RDMA there.",
+     "Use NICs on the GPU's own NUMA node; check slots, and in a virtual machine the topology.",
+     check_matrix_nic},
+    {"nic-uneven", GL_NOTE, "Some GPUs share a PCIe switch with a NIC, others do not",
+     "The others pass a host bridge of the CPU: less bandwidth for GPUDirect RDMA, on the same "
+     "NUMA "
+     "node.",
+     "Place the ranks that talk most between nodes on the GPUs that are near NICs.",
+     check_uneven_nic},
+    {"nic-across-numa", GL_WARNING, "NCCL reaches the NICs across NUMA nodes (SYS)",
+     "Traffic between nodes crosses the processors' interconnect, and NCCL refuses GPUDirect RDMA "
+     "there.",
+     "Use NICs on the GPU's own NUMA node; check slots, and in a virtual machine the topology.",
+     check_log_nic},
+    {"nic-across-numa", GL_WARNING, "GPUs have no NIC under their own CPU",
+     "Their traffic between nodes crosses the processors' interconnect.",
+     "Check the slots of the NICs; in a virtual machine, the topology.", check_xml_nic},
+    {"nic-far-used", GL_WARNING,
+     "A rank uses a NIC across NUMA nodes although a nearer one is there",
+     "Its traffic crosses the processors' interconnect.",
+     "Check NCCL_IB_HCA, CUDA_VISIBLE_DEVICES and the order of ranks; NCCL_CROSS_NIC=0 keeps rails "
+     "apart.",
+     check_used_nic},
+    {"pcie-narrow", GL_WARNING, "A GPU has fewer PCIe lanes than 16",
+     "PCIe bandwidth falls with the lanes.",
+     "Reseat the card, check the riser and the slot's bifurcation in the BIOS.", check_narrow},
+    {"mnnvl-absent", GL_FAULT, "NVLink between the nodes of the rack is not used",
+     "These GPUs are in an NVLink fabric of several nodes, but NCCL goes through the network: a "
+     "tenth of the bandwidth.",
+     "Check nvidia-smi -q (Fabric: state Completed, status Success) on every tray, the IMEX daemon "
+     "(nvidia-imex-ctl -N) and its channels in containers, NCCL_MNNVL_ENABLE and "
+     "NCCL_CUMEM_ENABLE.",
+     check_mnnvl},
+    {"fabric-state", GL_FAULT, "A GPU has not completed its registration with the NVLink fabric",
+     "One tray in another state makes the whole communicator fall back to the network, silently.",
+     "Check nvidia-smi -q (Fabric) on this node, the fabric manager or NMX, and the tray's cables.",
+     check_fabric},
+    {"link-error", GL_FAULT, "A transfer over the network failed",
+     "The other side did not answer (error 12, vendor error 129: retries exceeded): a bad cable or "
+     "port, a wrong route or GID, or a peer that died.",
+     "Check both ports named in the line (ibstat, perfquery, ethtool -S); on RoCE "
+     "NCCL_IB_GID_INDEX, "
+     "PFC and the path MTU; look in the peers' logs for an earlier error.",
+     check_link_error},
+    {"port-error", GL_FAULT, "A port of a NIC went down or failed while the job ran",
+     "Traffic stopped or went on over other ports.",
+     "Check cable, transceiver and switch port; dmesg and the subnet manager's log.",
+     check_port_error},
+};
+
+const gl_rules gl_rules_net = {rules, sizeof rules / sizeof *rules};

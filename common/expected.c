@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/expected.h"
+
+#include <math.h>
+#include <string.h>
+
+static gl_expectation unknown(const char *basis)
+{
+    return (gl_expectation){.line = NAN,
+                            .assumed = NAN,
+                            .typical = NAN,
+                            .low = NAN,
+                            .high = NAN,
+                            .basis = basis,
+                            .source = ""};
+}
+
+/* Line rate times `factor`, and the link's shares of it. */
+static gl_expectation scaled(const gl_expected_link *link, double factor, gl_share share,
+                             const char *basis)
+{
+    double line = link->line_bytes_per_s * factor;
+    return (gl_expectation){
+        .line = line,
+        .assumed = link->assumed_bytes_per_s > 0 ? link->assumed_bytes_per_s * factor : (double)NAN,
+        .typical = line * share.value,
+        .low = line * share.low,
+        .high = line * share.high,
+        .basis = basis,
+        .source = link->source};
+}
+
+static bool is_pairwise(gl_collective collective)
+{
+    return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
+}
+
+static gl_share share_of(const gl_expected_link *link, gl_collective collective)
+{
+    if (is_pairwise(collective) && link->alltoall.value > 0)
+        return link->alltoall;
+    if (collective == GL_SENDRECV && link->p2p.value > 0)
+        return link->p2p;
+    return link->ring;
+}
+
+/* The switch adds up: (n+1)/n sizes pass each link instead of 2(n-1)/n, so bus bandwidth may be
+ * 2(n-1)/(n+1) times the link. */
+static bool takes_nvls(const gl_expected_case *about)
+{
+    if (about->collective != GL_ALL_REDUCE || about->inside->nvls.value <= 0)
+        return false;
+    if (strcmp(about->algorithm, "nvls") == 0)
+        return true;
+    return about->multicast && about->placement.ranks >= 4 &&
+           (about->algorithm[0] == '\0' || strcmp(about->algorithm, "mixed") == 0);
+}
+
+static gl_expectation inside_node(const gl_expected_case *about)
+{
+    if (about->inside == NULL)
+        return unknown("the link is not in the catalogue");
+    if (takes_nvls(about)) {
+        double n = about->placement.ranks;
+        gl_expectation e = scaled(about->inside, 2 * (n - 1) / (n + 1), about->inside->nvls,
+                                  "the switch adds up (NVLS): above the link's rate");
+        e.assumed = NAN; /* its count for NVLS is off by half and more */
+        return e;
+    }
+    return scaled(about->inside, 1, share_of(about->inside, about->collective),
+                  "every rank over its own link");
+}
+
+/* What the ranks of one node can put on the wires at once, as multiple of a NIC's rate. */
+static double nics_of_group(const gl_expected_case *about)
+{
+    int groups = about->placement.concurrent_groups > 0 ? about->placement.concurrent_groups : 1;
+    return (double)about->nics / groups;
+}
+
+/* Factor on a NIC's rate, and why. */
+static double factor_between(const gl_expected_case *about, const char **basis)
+{
+    double n = about->placement.ranks, ppn = about->placement.ranks_per_node;
+    double nics = nics_of_group(about);
+    if (is_pairwise(about->collective)) {
+        *basis = "all-to-all: (n-1)/(n-ppn) of what a rank's share of the NICs carries";
+        return nics / ppn * (n - 1) / (n - ppn);
+    }
+    if (about->collective == GL_SENDRECV) {
+        *basis = "one pair at a time crosses: one NIC";
+        return 1;
+    }
+    bool tree = strcmp(about->algorithm, "ring") != 0 && about->collective == GL_ALL_REDUCE;
+    if (tree && about->placement.nodes == 2) {
+        *basis = "tree on two nodes: up to 2(n-1)/n of the node's NICs";
+        return nics * 2 * (n - 1) / n;
+    }
+    *basis = "ring over all NICs of the node";
+    return nics;
+}
+
+static double least(double a, double b)
+{
+    return isnan(b) || a < b ? a : b;
+}
+
+static gl_expectation between_nodes(const gl_expected_case *about)
+{
+    const gl_placement *p = &about->placement;
+    const char *basis = "";
+    if (about->between == NULL)
+        return unknown("the rate of the NICs is not known");
+    if (about->nics < 1 && about->collective != GL_SENDRECV)
+        return unknown("the number of NICs that a node uses is not known");
+    if (p->ranks_per_node < 1 || p->ranks <= p->ranks_per_node)
+        return unknown("the placement does not say how many ranks are on a node");
+    double factor = factor_between(about, &basis);
+    gl_expectation e =
+        scaled(about->between, factor, share_of(about->between, about->collective), basis);
+    /* On two nodes the ring is what is typically seen at least, the tree at most. */
+    if (about->collective == GL_ALL_REDUCE && p->nodes == 2 && about->algorithm[0] == '\0')
+        e.low = fmin(e.low, e.low / (2.0 * (p->ranks - 1) / p->ranks));
+    if (p->ranks_per_node > 1 && about->inside != NULL && !is_pairwise(about->collective)) {
+        gl_expected_case in = *about;
+        in.placement.nodes = 1;
+        gl_expectation link = inside_node(&in);
+        if (link.line < e.line)
+            e.basis = "the link inside the node bounds it";
+        e.line = least(e.line, link.line);
+        e.assumed = least(e.assumed, link.assumed);
+        e.typical = least(e.typical, link.typical);
+        e.low = least(e.low, link.low);
+        e.high = least(e.high, link.high);
+    }
+    return e;
+}
+
+gl_expectation gl_expected_busbw(const gl_expected_case *about)
+{
+    if (about->placement.ranks < 2)
+        return unknown("one rank communicates with nobody");
+    return about->placement.nodes > 1 ? between_nodes(about) : inside_node(about);
+}
+
+/* ---- finding ---- */
+
+const gl_expected_gpu *gl_expected_find_gpu(const gl_expected *expected, const char *name)
+{
+    const gl_expected_gpu *best = NULL;
+    size_t longest = 0;
+    for (size_t i = 0; i < expected->gpu_count; i++) {
+        size_t length = strlen(expected->gpus[i].name);
+        if (length <= longest || strncmp(expected->gpus[i].name, name, length) != 0)
+            continue;
+        best = &expected->gpus[i];
+        longest = length;
+    }
+    return best;
+}
+
+const gl_expected_link *gl_expected_find_link(const gl_expected *expected, const char *name)
+{
+    for (size_t i = 0; i < expected->link_count; i++)
+        if (strcmp(expected->links[i].name, name) == 0)
+            return &expected->links[i];
+    return NULL;
+}
+
+static const gl_expected_link *network(const gl_expected *expected, gl_transport transport,
+                                       double nic_bytes_per_s)
+{
+    for (size_t i = 0; i < expected->link_count; i++)
+        if (expected->links[i].transport == transport && nic_bytes_per_s > 0 &&
+            fabs(expected->links[i].line_bytes_per_s / nic_bytes_per_s - 1) < 0.05)
+            return &expected->links[i];
+    return NULL;
+}
+
+const gl_expected_link *gl_expected_link_of(const gl_expected *expected, const char *gpu,
+                                            gl_transport transport, double nic_bytes_per_s)
+{
+    const gl_expected_gpu *found = gl_expected_find_gpu(expected, gpu);
+    switch (transport) {
+    case GL_TRANSPORT_NVLINK:
+        return found != NULL ? gl_expected_find_link(expected, found->nvlink) : NULL;
+    case GL_TRANSPORT_PCIE_P2P:
+        return found != NULL ? gl_expected_find_link(expected, found->pcie) : NULL;
+    case GL_TRANSPORT_SHM:
+        return found != NULL ? gl_expected_find_link(expected, found->host_path) : NULL;
+    case GL_TRANSPORT_NET_IB:
+    case GL_TRANSPORT_NET_ROCE:
+    case GL_TRANSPORT_NET_SOCKET:
+        return network(expected, transport, nic_bytes_per_s);
+    default:
+        return NULL;
+    }
+}

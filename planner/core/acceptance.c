@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/acceptance.h"
+
+#include "planner/core/stage_plans.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A time that is over the limit fails unless it cannot matter: a step loses less than this share
+ * of itself by it, even if nothing hides it … */
+static const double IMMATERIAL_FRAC = 1e-3;
+/* … and it is no more than this times what was planned: beyond it, the path is another one. */
+static const double OTHER_PATH_RATIO = 2.0;
+/* Sizes that differ by less are one: messages are whole elements for each rank. */
+static const double SAME_SIZE_FRAC = 0.01;
+/* With fewer calls the 95 % interval of a median is wider than their range (statistics.h). */
+enum { ENOUGH_ITERATIONS = 6 };
+/* A 95th percentile this far above the median is a disturbed measurement. */
+static const double STEADY_RATIO = 2.0;
+
+const char *gl_acceptance_verdict_name(gl_acceptance_verdict verdict)
+{
+    static const char *const names[] = {[GL_ACCEPTANCE_PASS] = "pass",
+                                        [GL_ACCEPTANCE_WARN] = "warn",
+                                        [GL_ACCEPTANCE_MISSING] = "missing",
+                                        [GL_ACCEPTANCE_FAIL] = "fail",
+                                        [GL_ACCEPTANCE_UNKNOWN] = "unknown"};
+    return names[verdict];
+}
+
+typedef struct judge {
+    gl_acceptance *out;
+    const gl_plan *plan;
+    const gl_delivered *delivered;
+    const gl_network *links; /* the cluster's links alone, without what was measured */
+    gl_arena *arena;
+    size_t capacity; /* of out->tests */
+} judge;
+
+static bool same_placement(const gl_placement *a, const gl_placement *b)
+{
+    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node &&
+           a->concurrent_groups == b->concurrent_groups;
+}
+
+/* ---- the tests --------------------------------------------------------------------------------
+ */
+
+static bool is_about_gradients(const gl_traffic_row *row)
+{
+    return row->phase != GL_PHASE_FORWARD && strstr(row->operation, "gradient") != NULL;
+}
+
+/* The wire sees bytes; what reduces them sees elements. */
+static gl_dtype dtype_of(const gl_workload *workload, const gl_traffic_row *row)
+{
+    const gl_precision *p = &workload->precision;
+    switch (row->dimension) {
+    case GL_TRAFFIC_OPTIMIZER:
+        return GL_FP32;
+    case GL_TRAFFIC_DP:
+    case GL_TRAFFIC_EMBEDDING:
+        return is_about_gradients(row) ? p->gradients : p->compute;
+    case GL_TRAFFIC_EP:
+        return p->compute;
+    default:
+        return gl_activation_type(p);
+    }
+}
+
+static gl_acceptance_test *find_test(const gl_acceptance *out, const gl_traffic_row *row)
+{
+    for (size_t i = 0; i < out->test_count; i++) {
+        gl_acceptance_test *test = &out->tests[i];
+        if (test->collective == row->collective && test->size_bytes == row->size_bytes &&
+            same_placement(&test->placement, &row->placement))
+            return test;
+    }
+    return NULL;
+}
+
+/* The same link serves all messages of a tier, so the factor between what is there and what is
+ * needed is the tier's. */
+static double needed_time(const gl_plan *plan, const gl_network_time *call)
+{
+    const gl_bandwidth_need *need = &plan->needs[gl_slower_tier(call)];
+    return call->time_s * need->available_bytes_per_s / need->required_bytes_per_s;
+}
+
+static void fill_link(const judge *j, gl_acceptance_test *test)
+{
+    const gl_network_query query = {.collective = test->collective,
+                                    .placement = test->placement,
+                                    .size_bytes = (double)test->size_bytes,
+                                    .in_place = gl_trains_in_place(test->collective),
+                                    .figures_only = true};
+    gl_network_time time;
+    gl_error err;
+    test->link_s = test->link_p90_s = (double)NAN;
+    if (!gl_network_eval(j->links, &query, j->arena, &time, &err))
+        return;
+    test->link_s = time.time_s;
+    test->link_p90_s = time.time_s * exp(GL_P90_OF_SIGMA * time.error_frac);
+}
+
+static void add_test(judge *j, const gl_traffic_row *row, const gl_network_time *call)
+{
+    gl_acceptance *out = j->out;
+    out->tests =
+        gl_arena_grow(j->arena, out->tests, &j->capacity, out->test_count + 1, sizeof *out->tests);
+    gl_acceptance_test *test = &out->tests[out->test_count++];
+    *test = (gl_acceptance_test){.dimension = row->dimension,
+                                 .operation = row->operation,
+                                 .collective = row->collective,
+                                 .dtype = dtype_of(j->plan->workload, row),
+                                 .placement = row->placement,
+                                 .size_bytes = row->size_bytes,
+                                 .load_factor = row->load_factor,
+                                 .planned_s = call->time_s,
+                                 .limit_s = call->time_s * (1 + out->tolerance_frac),
+                                 .needed_s = needed_time(j->plan, call),
+                                 .planned_evidence = call->evidence,
+                                 .planned_transport = call->transport,
+                                 .measured_s = (double)NAN,
+                                 .measured_error_frac = (double)NAN,
+                                 .measured_p95_s = (double)NAN,
+                                 .wrong = (double)NAN,
+                                 .repeat_frac = (double)NAN,
+                                 .cost_s = (double)NAN,
+                                 .plan = GL_ACCEPTANCE_UNKNOWN,
+                                 .need = GL_ACCEPTANCE_UNKNOWN,
+                                 .link = GL_ACCEPTANCE_UNKNOWN,
+                                 .verdict = GL_ACCEPTANCE_MISSING,
+                                 .reason = ""};
+    fill_link(j, test);
+}
+
+/* Rows of one stage with the same message add up; of several stages the busiest counts. */
+static void add_stage(judge *j, const gl_stage_plan *sp)
+{
+    const gl_traffic *traffic = &sp->traffic;
+    for (size_t i = 0; i < traffic->row_count; i++)
+        if (traffic->rows[i].placement.ranks > 1 && traffic->rows[i].calls_per_step > 0 &&
+            find_test(j->out, &traffic->rows[i]) == NULL)
+            add_test(j, &traffic->rows[i], &sp->times[i]);
+    for (size_t t = 0; t < j->out->test_count; t++) {
+        gl_acceptance_test *test = &j->out->tests[t];
+        int64_t calls = 0;
+        for (size_t i = 0; i < traffic->row_count; i++)
+            if (find_test(j->out, &traffic->rows[i]) == test)
+                calls += traffic->rows[i].calls_per_step;
+        test->calls_per_step = calls > test->calls_per_step ? calls : test->calls_per_step;
+    }
+}
+
+static void list_tests(judge *j)
+{
+    for (int stage = 0; stage < j->plan->workload->parallel.pp; stage++)
+        add_stage(j, &j->plan->stage_plans[stage]);
+}
+
+/* ---- what was measured ------------------------------------------------------------------------
+ */
+
+static const gl_run *run_of(const gl_delivered *d, const gl_curve *curve)
+{
+    for (size_t i = 0; i < d->run_count; i++)
+        if (d->runs[i].id == curve->run_id)
+            return &d->runs[i];
+    return NULL;
+}
+
+static const char *run_time(const gl_run *run)
+{
+    return run->started_at[0] != '\0' ? run->started_at : run->recorded_at;
+}
+
+/* Negative when `a` is to be preferred: complete runs, then newer ones, then the way that training
+ * works (in place or not), then BF16. */
+static int compare_merit(const gl_delivered *d, const gl_curve *a, const gl_curve *b)
+{
+    const gl_run *x = run_of(d, a), *y = run_of(d, b);
+    int by = (y->state == GL_RUN_COMPLETE) - (x->state == GL_RUN_COMPLETE);
+    by = by != 0 ? by : strcmp(run_time(y), run_time(x));
+    by = by != 0 ? by : (x->id < y->id) - (x->id > y->id);
+    bool in_place = gl_trains_in_place(a->collective);
+    by = by != 0 ? by : (b->in_place == in_place) - (a->in_place == in_place);
+    by = by != 0 ? by : (b->dtype == GL_BF16) - (a->dtype == GL_BF16);
+    return by != 0 ? by : (a->id > b->id) - (a->id < b->id);
+}
+
+static bool is_integer_type(gl_dtype dtype)
+{
+    return dtype >= GL_INT8 && dtype <= GL_UINT64;
+}
+
+static bool measures(const gl_delivered *d, const gl_curve *curve, gl_collective collective,
+                     const gl_placement *placement)
+{
+    return curve->collective == collective && curve->sample_count > 0 &&
+           same_placement(&curve->placement, placement) && !is_integer_type(curve->dtype) &&
+           run_of(d, curve) != NULL;
+}
+
+/* The same calls in the other place: times of an all-reduce are the mean of both, as in a plan. */
+static const gl_curve *twin_of(const gl_delivered *d, const gl_curve *curve)
+{
+    for (size_t i = 0; i < d->curve_count; i++) {
+        const gl_curve *c = &d->curves[i];
+        if (c->run_id == curve->run_id && c->collective == curve->collective &&
+            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
+            strcmp(c->redop, curve->redop) == 0 && same_placement(&c->placement, &curve->placement))
+            return c;
+    }
+    return NULL;
+}
+
+static bool same_size(double a, double b)
+{
+    return fabs(a / b - 1) <= SAME_SIZE_FRAC;
+}
+
+static const gl_sample *sample_at(const gl_curve *curve, double size_bytes)
+{
+    for (size_t i = 0; curve != NULL && i < curve->sample_count; i++)
+        if (same_size(curve->samples[i].size_bytes, size_bytes))
+            return &curve->samples[i];
+    return NULL;
+}
+
+/* A curve of one size: no fit, the sample itself. */
+static bool read_sample(const gl_curve *curve, const gl_curve *twin, double size_bytes,
+                        gl_curve_time *time)
+{
+    const gl_sample *sample = sample_at(curve, size_bytes);
+    const gl_sample *other =
+        curve->collective == GL_ALL_REDUCE ? sample_at(twin, size_bytes) : NULL;
+    if (sample == NULL)
+        return false;
+    *time =
+        (gl_curve_time){.time_s = other != NULL ? (sample->time_median_s + other->time_median_s) / 2
+                                                : sample->time_median_s,
+                        .evidence = GL_EVIDENCE_MEASURED};
+    return true;
+}
+
+/* The time of one call by a curve; false when its sizes do not reach there. */
+static bool read_curve(const judge *j, const gl_curve *curve, double size_bytes,
+                       gl_curve_time *time)
+{
+    const gl_curve *twin = twin_of(j->delivered, curve);
+    gl_curve_fit fit;
+    gl_error err;
+    if (!gl_curve_fit_build(curve, twin, j->arena, &fit, &err))
+        return read_sample(curve, twin, size_bytes, time);
+    *time = gl_curve_eval(&fit, size_bytes);
+    if (sample_at(curve, size_bytes) != NULL) {
+        time->evidence = GL_EVIDENCE_MEASURED;
+        time->error_frac = fit.quality.noise_frac;
+    }
+    return time->evidence == GL_EVIDENCE_MEASURED || time->evidence == GL_EVIDENCE_INTERPOLATED;
+}
+
+/* What is known of the samples on which the reading rests. */
+static void look_at_samples(const judge *j, gl_acceptance_test *test)
+{
+    const gl_curve *curves[] = {test->curve, twin_of(j->delivered, test->curve)};
+    double size = (double)test->size_bytes;
+    const gl_sample *exact = sample_at(test->curve, size);
+    test->measured_p95_s = exact != NULL ? exact->time_p95_s : (double)NAN;
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; curves[k] != NULL && i < curves[k]->sample_count; i++) {
+            const gl_sample *s = &curves[k]->samples[i];
+            bool near = exact != NULL ? same_size(s->size_bytes, size)
+                                      : s->size_bytes >= size / 2 && s->size_bytes <= size * 2;
+            if (!isnan(s->wrong))
+                test->wrong = fmax(isnan(test->wrong) ? 0 : test->wrong, s->wrong);
+            if (near && s->iterations > 0 &&
+                (test->iterations == 0 || s->iterations < test->iterations))
+                test->iterations = s->iterations;
+        }
+    }
+}
+
+/* How other complete runs read the same. */
+static void look_at_repeats(const judge *j, gl_acceptance_test *test)
+{
+    const gl_delivered *d = j->delivered;
+    test->repeats = test->run->state == GL_RUN_COMPLETE;
+    for (size_t r = 0; r < d->run_count; r++) {
+        const gl_run *run = &d->runs[r];
+        gl_curve_time time;
+        const gl_curve *best = NULL;
+        for (size_t i = 0; i < d->curve_count; i++) {
+            const gl_curve *c = &d->curves[i];
+            if (c->run_id == run->id && measures(d, c, test->collective, &test->placement) &&
+                c->transport == test->curve->transport &&
+                (best == NULL || compare_merit(d, c, best) < 0))
+                best = c;
+        }
+        if (run == test->run || run->state != GL_RUN_COMPLETE || best == NULL ||
+            !read_curve(j, best, (double)test->size_bytes, &time))
+            continue;
+        double off = fabs(time.time_s / test->measured_s - 1);
+        test->repeats++;
+        test->repeat_frac = fmax(isnan(test->repeat_frac) ? 0 : test->repeat_frac, off);
+    }
+}
+
+/* The best curve that reaches the size; otherwise *near is the best that does not. */
+static void find_measured(const judge *j, gl_acceptance_test *test, const gl_placement *placement,
+                          const gl_curve **near)
+{
+    const gl_delivered *d = j->delivered;
+    for (size_t i = 0; i < d->curve_count; i++) {
+        const gl_curve *curve = &d->curves[i];
+        gl_curve_time time;
+        if (!measures(d, curve, test->collective, placement) ||
+            (test->curve != NULL && compare_merit(d, test->curve, curve) < 0))
+            continue;
+        if (!read_curve(j, curve, (double)test->size_bytes, &time)) {
+            *near = curve;
+            continue;
+        }
+        test->curve = curve;
+        test->run = run_of(d, curve);
+        test->measured_s = time.time_s;
+        test->measured_error_frac = time.error_frac;
+        test->measured_evidence = time.evidence;
+    }
+}
+
+/* ---- judging ----------------------------------------------------------------------------------
+ */
+
+static void say(const judge *j, gl_acceptance_test *test, gl_acceptance_verdict verdict,
+                const char *words)
+{
+    test->verdict = verdict > test->verdict ? verdict : test->verdict;
+    test->reason =
+        gl_arena_printf(j->arena, "%s%s%s", test->reason, test->reason[0] ? "; " : "", words);
+}
+
+static double percent_over(double time_s, double reference_s)
+{
+    return 100 * (time_s / reference_s - 1);
+}
+
+static bool is_immaterial(const judge *j, const gl_acceptance_test *test)
+{
+    return test->cost_s <= IMMATERIAL_FRAC * j->plan->step.time_s &&
+           test->measured_s <= OTHER_PATH_RATIO * test->planned_s;
+}
+
+static void compare_with_plan(const judge *j, gl_acceptance_test *test)
+{
+    test->plan = test->measured_s <= test->limit_s ? GL_ACCEPTANCE_PASS : GL_ACCEPTANCE_FAIL;
+    if (test->plan == GL_ACCEPTANCE_PASS)
+        return;
+    double over = percent_over(test->measured_s, test->planned_s);
+    if (is_immaterial(j, test)) {
+        test->plan = GL_ACCEPTANCE_WARN;
+        say(j, test, test->plan,
+            gl_arena_printf(j->arena, "%.0f %% slower than planned, which costs %.2g us of a step",
+                            over, 1e6 * test->cost_s));
+    } else if (test->measured_evidence == GL_EVIDENCE_INTERPOLATED &&
+               test->measured_s / (1 + test->measured_error_frac) <= test->limit_s) {
+        test->plan = GL_ACCEPTANCE_WARN;
+        say(j, test, test->plan,
+            gl_arena_printf(j->arena,
+                            "%.0f %% slower than planned by sizes beside it, which may be off by "
+                            "%.0f %%: measure this size",
+                            over, 100 * test->measured_error_frac));
+    } else {
+        say(j, test, GL_ACCEPTANCE_FAIL,
+            gl_arena_printf(j->arena, "%.0f %% slower than planned", over));
+    }
+}
+
+/* A plan that misses its own target was bought like that. */
+static void compare_with_need(const judge *j, gl_acceptance_test *test)
+{
+    if (isnan(test->needed_s))
+        return;
+    test->need = test->measured_s <= test->needed_s ? GL_ACCEPTANCE_PASS : GL_ACCEPTANCE_FAIL;
+    if (test->need == GL_ACCEPTANCE_PASS || test->planned_s > test->needed_s ||
+        is_immaterial(j, test))
+        return;
+    say(j, test, GL_ACCEPTANCE_FAIL, "too slow for the plan's target");
+}
+
+static void compare_with_link(const judge *j, gl_acceptance_test *test)
+{
+    if (isnan(test->link_s))
+        return;
+    double limit_s = fmax(test->link_p90_s, test->link_s * (1 + j->out->tolerance_frac));
+    test->link = test->measured_s <= limit_s ? GL_ACCEPTANCE_PASS : GL_ACCEPTANCE_FAIL;
+    if (test->link == GL_ACCEPTANCE_FAIL)
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "%.0f %% slower than this link typically is",
+                            percent_over(test->measured_s, test->link_s)));
+}
+
+static void check_transport(const judge *j, gl_acceptance_test *test)
+{
+    gl_transport is = test->curve->transport, planned = test->planned_transport;
+    if (planned == GL_TRANSPORT_UNKNOWN || is == planned)
+        return;
+    if (is == GL_TRANSPORT_UNKNOWN)
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "nothing says that it went over %s",
+                            gl_transport_name(planned)));
+    else
+        say(j, test, GL_ACCEPTANCE_FAIL,
+            gl_arena_printf(j->arena, "over %s instead of %s", gl_transport_name(is),
+                            gl_transport_name(planned)));
+}
+
+static void check_quality(const judge *j, gl_acceptance_test *test)
+{
+    if (test->wrong > 0)
+        say(j, test, GL_ACCEPTANCE_FAIL,
+            gl_arena_printf(j->arena, "WRONG RESULTS: %.0f elements", test->wrong));
+    if (isnan(test->wrong))
+        say(j, test, GL_ACCEPTANCE_WARN, "results were not checked");
+    if (test->iterations > 0 && test->iterations < ENOUGH_ITERATIONS)
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "few calls: %d", test->iterations));
+    if (test->run->state != GL_RUN_COMPLETE)
+        say(j, test, GL_ACCEPTANCE_WARN, "its run did not end well");
+    if (test->measured_p95_s > STEADY_RATIO * test->measured_s)
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "unsteady: one call in twenty takes %.1f times the median",
+                            test->measured_p95_s / test->measured_s));
+    if (test->repeat_frac > j->out->tolerance_frac)
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "another run differs by %.0f %%", 100 * test->repeat_frac));
+}
+
+/* Groups side by side do not share an NVLink switch: one alone tells of all. */
+static bool find_alone(const judge *j, gl_acceptance_test *test, const gl_curve **near)
+{
+    gl_placement alone = test->placement;
+    alone.concurrent_groups = 1;
+    if (alone.nodes > 1 || test->placement.concurrent_groups < 2 ||
+        test->planned_transport != GL_TRANSPORT_NVLINK)
+        return false;
+    find_measured(j, test, &alone, near);
+    return test->curve != NULL;
+}
+
+static const char *missing_words(const judge *j, const gl_curve *near)
+{
+    if (near == NULL)
+        return "not measured";
+    return gl_arena_printf(j->arena, "not measured: curve %lld holds %.0f to %.0f B",
+                           (long long)near->id, near->samples[0].size_bytes,
+                           near->samples[near->sample_count - 1].size_bytes);
+}
+
+static void judge_test(const judge *j, gl_acceptance_test *test)
+{
+    const gl_curve *near = NULL;
+    find_measured(j, test, &test->placement, &near);
+    bool alone = test->curve == NULL && find_alone(j, test, &near);
+    if (test->curve == NULL) {
+        say(j, test, GL_ACCEPTANCE_MISSING, missing_words(j, near));
+        return;
+    }
+    test->verdict = GL_ACCEPTANCE_PASS;
+    look_at_samples(j, test);
+    look_at_repeats(j, test);
+    test->cost_s = (double)test->calls_per_step * test->load_factor *
+                   fmax(test->measured_s - test->planned_s, 0);
+    check_transport(j, test);
+    compare_with_plan(j, test);
+    compare_with_need(j, test);
+    compare_with_link(j, test);
+    check_quality(j, test);
+    if (alone)
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "one group alone, where training has %d at once",
+                            test->placement.concurrent_groups));
+}
+
+/* ---- the measurements as a whole --------------------------------------------------------------
+ */
+
+static void add_check(const judge *j, const char *name, gl_acceptance_verdict verdict,
+                      const char *found)
+{
+    gl_acceptance *out = j->out;
+    out->checks[out->check_count++] = (gl_acceptance_check){name, verdict, found};
+}
+
+/* The whole file counts: a machine that computes wrongly anywhere is broken. */
+static void check_results(const judge *j)
+{
+    const gl_delivered *d = j->delivered;
+    size_t points = 0, wrong = 0, unchecked = 0;
+    for (size_t i = 0; i < d->curve_count; i++)
+        for (size_t k = 0; k < d->curves[i].sample_count; k++) {
+            const gl_sample *s = &d->curves[i].samples[k];
+            points++;
+            wrong += s->wrong > 0 ? 1 : 0;
+            unchecked += isnan(s->wrong) ? 1 : 0;
+        }
+    add_check(j, "results",
+              wrong > 0       ? GL_ACCEPTANCE_FAIL
+              : unchecked > 0 ? GL_ACCEPTANCE_WARN
+                              : GL_ACCEPTANCE_PASS,
+              gl_arena_printf(j->arena, "%zu points, %zu of them wrong, %zu not checked", points,
+                              wrong, unchecked));
+}
+
+static void check_runs(const judge *j)
+{
+    const gl_delivered *d = j->delivered;
+    size_t unfinished = 0;
+    for (size_t i = 0; i < d->run_count; i++)
+        unfinished += d->runs[i].state == GL_RUN_COMPLETE ? 0 : 1;
+    add_check(
+        j, "runs", unfinished > 0 ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
+        gl_arena_printf(j->arena, "%zu, of which %zu did not end well", d->run_count, unfinished));
+}
+
+static void check_repetition(const judge *j)
+{
+    size_t measured = 0, single = 0;
+    for (size_t i = 0; i < j->out->test_count; i++) {
+        const gl_acceptance_test *test = &j->out->tests[i];
+        if (test->curve == NULL)
+            continue;
+        measured++;
+        if (test->repeats < 2)
+            single++;
+    }
+    if (measured == 0)
+        return;
+    add_check(j, "repetition", single > 0 ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
+              single > 0
+                  ? gl_arena_printf(j->arena,
+                                    "%zu of %zu tests rest on a single run: measure them once more",
+                                    single, measured)
+                  : "every test was measured in two runs or more");
+}
+
+static bool is_named(const gl_gpu *gpu, const char *name)
+{
+    bool found = strcmp(gpu->name, name) == 0 || strcmp(gpu->title, name) == 0;
+    for (size_t i = 0; gpu->aliases != NULL && gpu->aliases[i] != NULL; i++)
+        found = found || strcmp(gpu->aliases[i], name) == 0;
+    return found;
+}
+
+static void check_gpu(const judge *j)
+{
+    const gl_gpu *gpu = j->plan->cluster->gpu;
+    const char *other = NULL, *own = NULL;
+    for (size_t i = 0; gpu != NULL && i < j->delivered->run_count; i++) {
+        const char *name = j->delivered->runs[i].gpu;
+        if (name[0] != '\0')
+            *(is_named(gpu, name) ? &own : &other) = name;
+    }
+    if (other != NULL)
+        add_check(j, "gpu", GL_ACCEPTANCE_FAIL,
+                  gl_arena_printf(j->arena, "%s, where %s was planned", other, gpu->title));
+    else if (own != NULL)
+        add_check(j, "gpu", GL_ACCEPTANCE_PASS, own);
+    else
+        add_check(j, "gpu", GL_ACCEPTANCE_WARN, "no run names the GPU");
+}
+
+/* What NCCL was told by hand: training must be told the same, or it was not this machine. */
+static void check_environment(const judge *j)
+{
+    const char *set = "";
+    for (size_t i = 0; i < j->delivered->run_count; i++) {
+        const char *text = j->delivered->runs[i].environment;
+        while (*text != '\0') {
+            size_t length = strcspn(text, "\n");
+            const char *line = gl_arena_strndup(j->arena, text, length);
+            if (length > 0 && strncmp(line, "NCCL_DEBUG", strlen("NCCL_DEBUG")) != 0 &&
+                strstr(set, line) == NULL)
+                set = gl_arena_printf(j->arena, "%s%s%s", set, set[0] != '\0' ? ", " : "", line);
+            text += length + (text[length] == '\n');
+        }
+    }
+    add_check(j, "environment", set[0] != '\0' ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
+              set[0] != '\0' ? gl_arena_printf(j->arena, "training must be run with %s", set)
+                             : "no NCCL variables were recorded");
+}
+
+static void check_coverage(const judge *j)
+{
+    size_t missing = j->out->counts[GL_ACCEPTANCE_MISSING];
+    add_check(j, "coverage", missing > 0 ? GL_ACCEPTANCE_MISSING : GL_ACCEPTANCE_PASS,
+              gl_arena_printf(j->arena, "%zu of %zu messages of the plan were measured",
+                              j->out->test_count - missing, j->out->test_count));
+}
+
+void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered, double tolerance_frac,
+                         gl_arena *arena, gl_acceptance *out)
+{
+    const char *const *warnings;
+    *out = (gl_acceptance){.plan = plan, .delivered = delivered, .tolerance_frac = tolerance_frac};
+    gl_cluster *bare = GL_ARENA_NEW(arena, gl_cluster, 1);
+    *bare = *plan->cluster;
+    bare->intra.curve_count = bare->inter.curve_count = 0;
+    judge j = {.out = out,
+               .plan = plan,
+               .delivered = delivered,
+               .links = gl_network_create(bare, arena, &warnings),
+               .arena = arena};
+    list_tests(&j);
+    for (size_t i = 0; i < out->test_count; i++) {
+        if (delivered != NULL)
+            judge_test(&j, &out->tests[i]);
+        out->counts[out->tests[i].verdict]++;
+    }
+    if (delivered != NULL) {
+        check_coverage(&j);
+        check_results(&j);
+        check_runs(&j);
+        check_repetition(&j);
+        check_gpu(&j);
+        check_environment(&j);
+    }
+    for (size_t i = 0; i < out->test_count; i++)
+        if (out->tests[i].verdict > out->verdict)
+            out->verdict = out->tests[i].verdict;
+    for (size_t i = 0; i < out->check_count; i++)
+        if (out->checks[i].verdict > out->verdict)
+            out->verdict = out->checks[i].verdict;
+}
+
+/* ---- the plan once more -----------------------------------------------------------------------
+ */
+
+static size_t usable_samples(const gl_curve *curve)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < curve->sample_count; i++)
+        count += curve->samples[i].wrong > 0 ? 0 : 1;
+    return count;
+}
+
+/* The best run's curves of a collective on a placement: with both places, out and in. */
+static bool is_chosen(const gl_delivered *d, const gl_curve *curve)
+{
+    if (run_of(d, curve) == NULL || usable_samples(curve) < 2 || is_integer_type(curve->dtype))
+        return false;
+    const gl_curve *best = curve;
+    for (size_t i = 0; i < d->curve_count; i++) {
+        const gl_curve *c = &d->curves[i];
+        if (measures(d, c, curve->collective, &curve->placement) && usable_samples(c) >= 2 &&
+            compare_merit(d, c, best) < 0)
+            best = c;
+    }
+    return curve->run_id == best->run_id && curve->dtype == best->dtype;
+}
+
+static bool is_replaced(const gl_delivered *d, const gl_curve *planned)
+{
+    for (size_t i = 0; i < d->curve_count; i++)
+        if (d->curves[i].collective == planned->collective &&
+            same_placement(&d->curves[i].placement, &planned->placement) &&
+            is_chosen(d, &d->curves[i]))
+            return true;
+    return false;
+}
+
+static void replace_curves(const gl_delivered *d, bool across, gl_arena *arena, gl_tier *tier)
+{
+    gl_curve *curves = GL_ARENA_NEW(arena, gl_curve, d->curve_count + tier->curve_count);
+    size_t count = 0;
+    for (size_t i = 0; i < d->curve_count; i++)
+        if ((d->curves[i].placement.nodes > 1) == across && is_chosen(d, &d->curves[i]))
+            curves[count++] = d->curves[i];
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < tier->curve_count; i++)
+        if (!is_replaced(d, &tier->curves[i]))
+            curves[count++] = tier->curves[i];
+    tier->curves = curves;
+    tier->curve_count = count;
+    tier->calibration = d->name;
+}
+
+void gl_acceptance_cluster(const gl_acceptance *acceptance, gl_arena *arena, gl_cluster *out)
+{
+    const gl_delivered *d = acceptance->delivered;
+    *out = *acceptance->plan->cluster;
+    replace_curves(d, false, arena, &out->intra);
+    replace_curves(d, true, arena, &out->inter);
+    if (d->compute_count > 0) {
+        out->compute = d->compute;
+        out->compute_count = d->compute_count;
+    }
+    if (d->overlap_count > 0) {
+        out->overlap = d->overlap;
+        out->overlap_count = d->overlap_count;
+    }
+}
+
+/* ---- the list ---------------------------------------------------------------------------------
+ */
+
+static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
+{
+    return a->collective == b->collective && same_placement(&a->placement, &b->placement);
+}
+
+static bool is_single(const gl_acceptance *acceptance, const gl_acceptance_test *test)
+{
+    for (size_t i = 0; i < acceptance->test_count; i++)
+        if (&acceptance->tests[i] != test && same_curve(&acceptance->tests[i], test))
+            return false;
+    return true;
+}
+
+/* Half of it, in the same whole parts; of what cannot be halved, double. */
+static int64_t size_beside(const gl_acceptance_test *test)
+{
+    int64_t part = (int64_t)test->placement.ranks * 16, half = test->size_bytes / 2 / part * part;
+    return half > 0 ? half : 2 * test->size_bytes;
+}
+
+const gl_acceptance_point *gl_acceptance_points(const gl_acceptance *acceptance, gl_arena *arena,
+                                                size_t *count)
+{
+    gl_acceptance_point *points =
+        GL_ARENA_NEW(arena, gl_acceptance_point, 2 * acceptance->test_count);
+    *count = 0;
+    for (size_t i = 0; i < acceptance->test_count; i++) {
+        const gl_acceptance_test *test = &acceptance->tests[i];
+        points[(*count)++] = (gl_acceptance_point){test, test->size_bytes, false};
+        if (is_single(acceptance, test))
+            points[(*count)++] = (gl_acceptance_point){test, size_beside(test), true};
+    }
+    return points;
+}

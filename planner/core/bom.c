@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/bom.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct {
+    gl_cost_place place;
+    const char *name;
+} groups[GL_COST_OF_COUNT] = {
+#define AS_GROUP(key, where, text) [GL_COST_OF_##key] = {GL_PLACE_##where, text},
+    GL_COST_GROUPS(AS_GROUP)
+#undef AS_GROUP
+};
+
+gl_cost_place gl_cost_group_place(gl_cost_group group)
+{
+    return groups[group].place;
+}
+
+const char *gl_cost_group_name(gl_cost_group group)
+{
+    return groups[group].name;
+}
+
+const char *gl_cost_place_name(gl_cost_place place)
+{
+    static const char *const names[GL_PLACE_COUNT] = {"inside nodes", "between nodes", "site"};
+    return names[place];
+}
+
+double gl_cost_term_value(const gl_cluster *cluster, gl_cost_term term)
+{
+    if (!isnan(cluster->terms.stated[term]))
+        return cluster->terms.stated[term];
+    const gl_price *price = gl_price_find(cluster->price_list, "term", gl_cost_term_name(term));
+    return price != NULL ? price->typical : (double)NAN;
+}
+
+typedef struct builder {
+    const gl_cluster *cluster;
+    const gl_price_list *list;
+    int64_t nodes;
+    gl_arena *arena;
+    gl_bom *bom;
+} builder;
+
+static int64_t divide_up(int64_t dividend, int64_t divisor)
+{
+    return (dividend + divisor - 1) / divisor;
+}
+
+/* ---- lines
+ * --------------------------------------------------------------------------------------- */
+
+static const char *part_name(const builder *b, const char *kind, const char *name)
+{
+    return name == NULL ? kind : gl_arena_printf(b->arena, "%s.%s", kind, name);
+}
+
+/* The first thing that is missing stops the total; the others would only lengthen the message. */
+static void stop(const builder *b, const char *message)
+{
+    if (b->bom->missing == NULL)
+        b->bom->missing = message;
+}
+
+static void check_price(const builder *b, const gl_bom_line *line, double rate)
+{
+    const gl_price *price = line->price;
+    if (price == NULL || isnan(price->typical))
+        stop(b, gl_arena_printf(
+                    b->arena,
+                    "no price for %s%s%s%s (%lld of them): state it in a price list of your own, "
+                    "prices: {base: %s, parts: {%s: {typical: ...}}}",
+                    line->part, price != NULL ? " (" : "", price != NULL ? price->title : "",
+                    price != NULL ? ")" : "", (long long)line->count, b->list->name, line->part));
+    else if (!(rate > 0))
+        stop(b, gl_arena_printf(b->arena,
+                                "%s is priced in %s and the list has no rate for it: state how "
+                                "many %s one %s is, prices: {exchange: {%s: ...}}",
+                                line->part, price->currency, b->list->currency, price->currency,
+                                price->currency));
+}
+
+static gl_bom_line *add(const builder *b, gl_cost_group group, const char *kind, const char *name,
+                        const char *role, int64_t count)
+{
+    gl_bom *bom = b->bom;
+    if (count <= 0)
+        return NULL;
+    bom->lines =
+        gl_arena_grow(b->arena, bom->lines, &bom->capacity, bom->count + 1, sizeof *bom->lines);
+    gl_bom_line *line = &bom->lines[bom->count++];
+    const gl_price *price = gl_price_find(b->list, kind, name);
+    double rate = price != NULL ? gl_price_rate(b->list, price->currency) : 0;
+    bool known = price != NULL && rate > 0;
+    *line = (gl_bom_line){.part = part_name(b, kind, name),
+                          .role = role,
+                          .group = group,
+                          .count = count,
+                          .price = price,
+                          .low = known ? price->low * rate : (double)NAN,
+                          .typical = known ? price->typical * rate : (double)NAN,
+                          .high = known ? price->high * rate : (double)NAN,
+                          .power_w = price != NULL ? price->power_w : 0};
+    check_price(b, line, rate);
+    return line;
+}
+
+/* A line of the network, with spares. */
+static gl_bom_line *add_network(const builder *b, gl_cost_group group, const char *kind,
+                                const char *name, const char *role, int64_t count)
+{
+    gl_bom_line *line = add(b, group, kind, name, role, count);
+    double share = gl_cost_term_value(b->cluster, GL_TERM_SPARES);
+    if (line != NULL && share > 0)
+        line->spares = (int64_t)ceil((double)count * share - 1e-9);
+    return line;
+}
+
+/* Pieces of which each serves `price->ports` of `count`. */
+static int64_t pieces(const builder *b, const char *kind, const char *name, int64_t count)
+{
+    const gl_price *price = gl_price_find(b->list, kind, name);
+    return price != NULL && price->ports > 1 ? divide_up(count, price->ports) : count;
+}
+
+/* ---- inside the node
+ * ----------------------------------------------------------------------------- */
+
+static const char *gpu_name(const builder *b)
+{
+    return b->cluster->gpu != NULL ? b->cluster->gpu->name : "unknown";
+}
+
+/* A machine that the list has as a whole: a server of so many GPUs, or a rack of several nodes. */
+static const gl_price *whole_server(const builder *b)
+{
+    const gl_price *price = gl_price_find(b->list, "server", gpu_name(b));
+    int64_t gpus = b->nodes * b->cluster->gpus_per_node;
+    if (price == NULL || price->gpus <= 0)
+        return price;
+    return price->gpus >= b->cluster->gpus_per_node || gpus % price->gpus == 0 ? price : NULL;
+}
+
+/* What the GPUs and the rest draw, where the price list has no figure for the server. */
+static double server_power_w(const builder *b)
+{
+    const gl_gpu *gpu = b->cluster->gpu;
+    double factor = gl_cost_term_value(b->cluster, GL_TERM_SERVER_POWER);
+    return gpu != NULL && gpu->power_w.value > 0 && factor > 0
+               ? gpu->power_w.value * factor * b->cluster->gpus_per_node
+               : 0;
+}
+
+static const char *intra_link(const builder *b)
+{
+    const gl_link *link = b->cluster->intra.link;
+    return link != NULL && b->cluster->gpus_per_node > 1 ? link->name : NULL;
+}
+
+/* Bridges, boards with switch chips, PCIe switches: what joins the GPUs of a node, where the list
+ * has it as a part. A price without GPUs is for a node. */
+static void add_joining(const builder *b, gl_cost_group group, const char *kind, bool required)
+{
+    const char *name = intra_link(b);
+    const gl_price *price = name != NULL ? gl_price_find(b->list, kind, name) : NULL;
+    if (name == NULL || (price == NULL && !required))
+        return;
+    int64_t served = price != NULL && price->gpus > 0 ? price->gpus : b->cluster->gpus_per_node;
+    int64_t each = divide_up(b->cluster->gpus_per_node, served);
+    int64_t bundle = price != NULL && price->ports > 1 ? price->ports : 1;
+    add(b, group, kind, name, "", b->nodes * each * bundle);
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+    return text != NULL && strncmp(text, start, strlen(start)) == 0;
+}
+
+static void add_parts_of_servers(const builder *b)
+{
+    add(b, GL_COST_OF_GPUS, "gpu", gpu_name(b), "", b->nodes * b->cluster->gpus_per_node);
+    bool bridge = starts_with(intra_link(b), "nvlink-bridge");
+    if (starts_with(intra_link(b), "nvlink") && !bridge)
+        add_joining(b, GL_COST_OF_NVLINK, "board", true);
+    gl_bom_line *host = add(b, GL_COST_OF_SERVER, "host", NULL, "", b->nodes);
+    if (host != NULL && !(host->power_w > 0))
+        host->power_w = server_power_w(b);
+    add(b, GL_COST_OF_SERVER, "chassis", NULL, "", b->nodes);
+}
+
+static void add_servers(const builder *b)
+{
+    const gl_price *server = whole_server(b);
+    if (server != NULL) {
+        int64_t gpus = b->nodes * b->cluster->gpus_per_node;
+        int64_t count = server->gpus > b->cluster->gpus_per_node ? divide_up(gpus, server->gpus)
+                        : server->gpus > 0                       ? gpus / server->gpus
+                                                                 : b->nodes;
+        if (server->gpus > 0 && count < 1)
+            count = 1;
+        gl_bom_line *line = add(b, GL_COST_OF_SERVER, "server", gpu_name(b), "", count);
+        if (line != NULL && !(line->power_w > 0))
+            line->power_w = server_power_w(b) * (double)b->nodes / (double)count;
+    } else {
+        add_parts_of_servers(b);
+    }
+    if (starts_with(intra_link(b), "nvlink-bridge"))
+        add_joining(b, GL_COST_OF_NVLINK, "bridge", true);
+    add_joining(b, GL_COST_OF_PCIE_SWITCHES, "pcie-switch", false);
+    double hours = b->cluster->terms.tuning_hours_per_node * (double)b->nodes;
+    add(b, GL_COST_OF_TUNING, "labour", "tuning", "hours", (int64_t)ceil(hours));
+}
+
+/* ---- between nodes
+ * ------------------------------------------------------------------------------- */
+
+static const char *const medium_kinds[GL_MEDIUM_COUNT] = {
+    [GL_MEDIUM_DAC] = "dac",
+    [GL_MEDIUM_AEC] = "aec",
+    [GL_MEDIUM_AOC] = "aoc",
+    [GL_MEDIUM_OPTICS] = "optic",
+};
+
+/* Distance decides first: the first medium of the list that spans it. */
+static gl_medium choose_medium(const builder *b, const char *link, double reach_m)
+{
+    if (b->cluster->terms.medium != GL_MEDIUM_AUTO)
+        return b->cluster->terms.medium;
+    for (int i = GL_MEDIUM_DAC; i < GL_MEDIUM_OPTICS; i++) {
+        const gl_price *price = gl_price_find(b->list, medium_kinds[i], link);
+        if (price != NULL && price->reach_m >= reach_m)
+            return (gl_medium)i;
+    }
+    return GL_MEDIUM_OPTICS;
+}
+
+/* Transceivers at both ends and a fibre. Cages of switches may hold modules for two links. */
+static void add_optics(const builder *b, const char *link, const char *role, int64_t links,
+                       bool from_nodes)
+{
+    bool twin = gl_price_find(b->list, "optic-switch", link) != NULL;
+    const char *kind = twin ? "optic-switch" : "optic";
+    if (from_nodes) {
+        add_network(b, GL_COST_OF_LINKS, "optic", link, "node end",
+                    pieces(b, "optic", link, links));
+        add_network(b, GL_COST_OF_LINKS, kind, link, "leaf end", pieces(b, kind, link, links));
+    } else {
+        add_network(b, GL_COST_OF_LINKS, kind, link, role, pieces(b, kind, link, 2 * links));
+    }
+    add_network(b, GL_COST_OF_LINKS, "fibre", NULL, role, pieces(b, "fibre", NULL, links));
+}
+
+static void add_links(const builder *b, const char *link, const char *role, int64_t links,
+                      bool from_nodes)
+{
+    const gl_cost_terms *terms = &b->cluster->terms;
+    double reach_m = from_nodes ? terms->node_reach_m : terms->switch_reach_m;
+    gl_medium medium = choose_medium(b, link, reach_m);
+    if (medium == GL_MEDIUM_LINK)
+        add_network(b, GL_COST_OF_LINKS, from_nodes ? "link-node" : "link-switch", link, role,
+                    links);
+    else if (medium == GL_MEDIUM_OPTICS)
+        add_optics(b, link, role, links, from_nodes);
+    else
+        add_network(b, GL_COST_OF_LINKS, medium_kinds[medium], link, role,
+                    pieces(b, medium_kinds[medium], link, links));
+}
+
+static int radix_of(const builder *b, const char *link)
+{
+    const gl_price *price = gl_price_find(b->list, "switch", link);
+    if (b->cluster->radix > 0)
+        return b->cluster->radix;
+    return price != NULL ? price->ports : 0;
+}
+
+static bool count_fabric(const builder *b, const char *link)
+{
+    gl_error err;
+    const gl_cluster *c = b->cluster;
+    const gl_fabric_request request = {.kind = c->fabric,
+                                       .nodes = b->nodes,
+                                       .ports_per_node = c->nics_per_node,
+                                       .planes = c->terms.planes > 1 ? c->terms.planes : 1,
+                                       .radix = radix_of(b, link),
+                                       .oversubscription = c->oversubscription};
+    if (gl_fabric_count(&request, &b->bom->fabric, &err))
+        return true;
+    stop(b,
+         gl_arena_printf(b->arena, "%s (cluster.inter_node.radix, switch.%s)", err.message, link));
+    return false;
+}
+
+/* Ethernet loses packets unless somebody configures it not to. */
+static void add_lossless(const builder *b)
+{
+    if (b->cluster->inter.link->transport == GL_TRANSPORT_NET_ROCE)
+        add(b, GL_COST_OF_LOSSLESS, "labour", "lossless", "project", 1);
+}
+
+static void add_network_of(const builder *b)
+{
+    const gl_link *inter = b->cluster->inter.link;
+    if (inter == NULL) {
+        stop(b, "the network between nodes has no name that a price list could price: state "
+                "cluster.inter_node.link");
+        return;
+    }
+    const char *link = inter->name;
+    const gl_price *server = gl_price_find(b->list, "server", gpu_name(b));
+    if (server == NULL || !server->nics_included)
+        add_network(b, GL_COST_OF_NICS, "nic", link, "", b->nodes * b->cluster->nics_per_node);
+    if (!count_fabric(b, link))
+        return;
+    const gl_fabric_counts *f = &b->bom->fabric;
+    add_network(b, GL_COST_OF_SWITCHES, "switch", link, "leaf", f->leaves);
+    add_network(b, GL_COST_OF_SWITCHES, "switch", link, "spine", f->spines);
+    add_network(b, GL_COST_OF_SWITCHES, "switch", link, "core", f->cores);
+    add_links(b, link, "node to leaf", f->node_links, true);
+    add_links(b, link, "leaf to spine", f->spine_links, false);
+    add_links(b, link, "spine to core", f->core_links, false);
+    add_lossless(b);
+}
+
+/* ---- racks and management
+ * ------------------------------------------------------------------------ */
+
+/* Two in-band ports a node on a tree of their own; one out-of-band port a node and switch. */
+static int64_t add_management(const builder *b)
+{
+    gl_fabric_counts in_band = {0};
+    const gl_price *price = gl_price_find(b->list, "switch", "in-band");
+    int64_t switches = gl_fabric_switches(&b->bom->fabric);
+    const gl_fabric_request request = {.kind = GL_FABRIC_FAT_TREE,
+                                       .nodes = b->nodes,
+                                       .ports_per_node = 2,
+                                       .planes = 1,
+                                       .radix = price != NULL ? price->ports : 0,
+                                       .oversubscription = 1};
+    if (!gl_fabric_count(&request, &in_band, NULL))
+        in_band.leaves = 1;
+    int64_t count = gl_fabric_switches(&in_band);
+    add_network(b, GL_COST_OF_MANAGEMENT, "switch", "in-band", "", count);
+    int64_t ports = b->nodes + switches + count;
+    int64_t out_of_band = pieces(b, "switch", "out-of-band", ports);
+    if (gl_price_find(b->list, "switch", "out-of-band") == NULL)
+        out_of_band = 1;
+    add_network(b, GL_COST_OF_MANAGEMENT, "switch", "out-of-band", "", out_of_band);
+    return switches + count + out_of_band;
+}
+
+/* As many servers as its power allows; switches in racks of their own. */
+static int64_t count_racks(const builder *b, int64_t switches)
+{
+    double rack_w = gl_cost_term_value(b->cluster, GL_TERM_RACK_POWER);
+    double slots = gl_cost_term_value(b->cluster, GL_TERM_RACK_SWITCHES), server_w = 0;
+    int64_t servers = 0;
+    for (size_t i = 0; i < b->bom->count; i++) {
+        const gl_bom_line *line = &b->bom->lines[i];
+        if (line->group != GL_COST_OF_SERVER || !(line->power_w > server_w))
+            continue;
+        server_w = line->power_w;
+        servers = line->count;
+    }
+    int64_t per_rack = server_w > 0 && rack_w > server_w ? (int64_t)floor(rack_w / server_w) : 1;
+    if (servers == 0)
+        servers = b->nodes;
+    return divide_up(servers, per_rack) +
+           (slots >= 1 ? divide_up(switches, (int64_t)slots) : (switches > 0));
+}
+
+void gl_bom_build(const gl_cluster *cluster, int64_t nodes, gl_arena *arena, gl_bom *out)
+{
+    *out = (gl_bom){0};
+    const builder b = {.cluster = cluster,
+                       .list = cluster->price_list,
+                       .nodes = nodes,
+                       .arena = arena,
+                       .bom = out};
+    add_servers(&b);
+    if (nodes > 1 && cluster->nodes > 1) {
+        add_network_of(&b);
+        int64_t switches = add_management(&b);
+        out->racks = count_racks(&b, switches);
+        add(&b, GL_COST_OF_CABLING, "rack", NULL, "", out->racks);
+    }
+    if (gl_price_find(b.list, "facility", NULL) != NULL)
+        add(&b, GL_COST_OF_FACILITY, "facility", NULL, "", nodes);
+}
+
+double gl_bom_sum(const gl_bom *bom, gl_cost_group group)
+{
+    double sum = 0;
+    for (size_t i = 0; i < bom->count; i++)
+        if (group == GL_COST_OF_COUNT || bom->lines[i].group == group)
+            sum += gl_bom_pieces(&bom->lines[i]) * bom->lines[i].typical;
+    return sum;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Bill of materials of a cluster: which parts, how many, where they belong, what each costs. Counts
+ * come from the cluster and core/fabric.h, prices from its price list.
+ */
+#ifndef GL_CORE_BOM_H
+#define GL_CORE_BOM_H
+
+#include "common/arena.h"
+#include "planner/core/fabric.h"
+
+/* The structure of a purchase as its buyer thinks of it. */
+#define GL_COST_GROUPS(X)                                                                          \
+    X(GPUS, INSIDE, "GPUs")                                                                        \
+    X(NVLINK, INSIDE, "NVLink: board, switch chips, bridges, connectors")                          \
+    X(PCIE_SWITCHES, INSIDE, "PCIe switch boards")                                                 \
+    X(SERVER, INSIDE, "server: CPUs, memory, chassis, power and cooling, cabling")                 \
+    X(TUNING, INSIDE, "BIOS, driver and NCCL tuning")                                              \
+    X(NICS, BETWEEN, "network interfaces")                                                         \
+    X(SWITCHES, BETWEEN, "switches")                                                               \
+    X(LINKS, BETWEEN, "optics and cables")                                                         \
+    X(CABLING, BETWEEN, "racks and cabling work")                                                  \
+    X(LOSSLESS, BETWEEN, "congestion control and lossless configuration")                          \
+    X(MANAGEMENT, BETWEEN, "in-band and out-of-band network")                                      \
+    X(FACILITY, SITE, "facility")
+
+typedef enum gl_cost_group {
+#define GL_AS_GROUP(key, ...) GL_COST_OF_##key,
+    GL_COST_GROUPS(GL_AS_GROUP)
+#undef GL_AS_GROUP
+        GL_COST_OF_COUNT
+} gl_cost_group;
+
+typedef enum gl_cost_place {
+    GL_PLACE_INSIDE,  /* the nodes */
+    GL_PLACE_BETWEEN, /* them */
+    GL_PLACE_SITE,
+    GL_PLACE_COUNT
+} gl_cost_place;
+
+gl_cost_place gl_cost_group_place(gl_cost_group group);
+const char *gl_cost_group_name(gl_cost_group group);
+const char *gl_cost_place_name(gl_cost_place place); /* "inside nodes" */
+
+typedef struct gl_bom_line {
+    const char *part; /* as in the price list: "switch.ib-ndr" */
+    const char *role; /* "leaf", "node to leaf"; "" = none */
+    gl_cost_group group;
+    int64_t count, spares;
+    const gl_price *price;     /* NULL: not in the list */
+    double low, typical, high; /* of one, in the list's currency; NaN: not priced */
+    double power_w;            /* of one */
+} gl_bom_line;
+
+typedef struct gl_bom {
+    gl_bom_line *lines;
+    size_t count, capacity;
+    gl_fabric_counts fabric; /* tiers 0 without a network */
+    const char *missing;     /* what stops a total, and how to set it; NULL: nothing */
+    int64_t racks;
+} gl_bom;
+
+static inline double gl_bom_pieces(const gl_bom_line *line)
+{
+    return (double)(line->count + line->spares);
+}
+
+/* The value of a term: as stated, or as the price list has it; NaN when neither says. */
+double gl_cost_term_value(const gl_cluster *cluster, gl_cost_term term);
+
+/* The bill for `nodes` nodes such as the cluster's, which has a price list. */
+void gl_bom_build(const gl_cluster *cluster, int64_t nodes, gl_arena *arena, gl_bom *out);
+
+/* Sum of a group at typical prices; of all with GL_COST_OF_COUNT. */
+double gl_bom_sum(const gl_bom *bom, gl_cost_group group);
+
+#endif

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/core/fabric.h"
+
+#include <math.h>
+
+static int64_t divide_up(int64_t dividend, int64_t divisor)
+{
+    return (dividend + divisor - 1) / divisor;
+}
+
+int64_t gl_fabric_divisor(int64_t needed, int64_t ports)
+{
+    if (needed < 1)
+        needed = 1;
+    while (needed < ports && ports % needed != 0)
+        needed++;
+    return needed;
+}
+
+/* One tree: `nodes` with `ports` each; `rails` of them have leaves of their own. */
+typedef struct tree {
+    int64_t nodes, ports, rails;
+    int radix, down, up;
+} tree;
+
+static int64_t leaves_of(const tree *t)
+{
+    return t->rails > 1 ? t->rails * divide_up(t->nodes, t->down)
+                        : divide_up(t->nodes * t->ports, t->down);
+}
+
+/* Every spine has a port for every leaf; capacity says how many, the divisor rule raises it. */
+static void count_two_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out)
+{
+    out->tiers = 2;
+    out->leaves = leaves;
+    out->spines = gl_fabric_divisor(divide_up(leaves * t->up, t->radix), t->up);
+    out->spine_links = leaves * t->up;
+}
+
+/*
+ * Pods of radix/2 leaves under as many spines as a leaf has uplinks; each spine has the other half
+ * of its ports towards cores. The i-th spines of all pods share a group of cores.
+ */
+static bool count_three_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out)
+{
+    int64_t half = t->radix / 2, pods = divide_up(leaves, half), last = leaves - (pods - 1) * half;
+    if (half < 1 || pods > t->radix)
+        return false;
+    out->tiers = 3;
+    out->leaves = leaves;
+    out->spines = (pods - 1) * t->up + gl_fabric_divisor(divide_up(last * t->up, half), t->up);
+    out->cores = t->up * gl_fabric_divisor(divide_up(pods * half, t->radix), half);
+    out->spine_links = leaves * t->up;
+    out->core_links = out->spines * half;
+    return true;
+}
+
+static bool count_tree(const tree *t, gl_fabric_counts *out)
+{
+    out->down = t->down;
+    out->up = t->up;
+    out->node_links = t->nodes * t->ports;
+    if (out->node_links <= t->radix) {
+        out->tiers = 1;
+        out->leaves = 1;
+        return true;
+    }
+    if (t->up < 1)
+        return false;
+    int64_t leaves = leaves_of(t);
+    if (leaves > t->radix)
+        return count_three_tiers(t, leaves, out);
+    count_two_tiers(t, leaves, out);
+    return true;
+}
+
+static void multiply(gl_fabric_counts *counts, int64_t trees)
+{
+    counts->trees = trees;
+    counts->leaves *= trees;
+    counts->spines *= trees;
+    counts->cores *= trees;
+    counts->node_links *= trees;
+    counts->spine_links *= trees;
+    counts->core_links *= trees;
+    counts->endpoints = counts->node_links;
+}
+
+bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts, gl_error *err)
+{
+    double o = request->oversubscription;
+    int down = (int)floor(request->radix * o / (1 + o) + 1e-9);
+    bool apart = request->kind == GL_FABRIC_RAIL_ONLY;
+    tree t = {.nodes = request->nodes,
+              .ports = apart ? 1 : request->ports_per_node,
+              .rails = request->kind == GL_FABRIC_RAIL_OPTIMISED ? request->ports_per_node : 1,
+              .radix = request->radix,
+              .down = down,
+              .up = request->radix - down};
+    *counts = (gl_fabric_counts){0};
+    if (request->radix < 2)
+        return gl_fail(err, GL_ERROR_INPUT, "the ports of a switch are not known");
+    if (!count_tree(&t, counts))
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "%lld nodes are more than three tiers of switches with %d ports join",
+                       (long long)request->nodes, request->radix);
+    multiply(counts, (int64_t)request->planes * (apart ? request->ports_per_node : 1));
+    return true;
+}
+
+gl_fabric_counts gl_slim_fly_count(int64_t q, int delta, int64_t p)
+{
+    int64_t switches = 2 * q * q, degree = (3 * q - delta) / 2;
+    return (gl_fabric_counts){.tiers = 1,
+                              .down = (int)p,
+                              .up = (int)degree,
+                              .trees = 1,
+                              .endpoints = switches * p,
+                              .leaves = switches,
+                              .node_links = switches * p,
+                              .spine_links = switches * degree / 2};
+}
+
+gl_fabric_counts gl_dragonfly_count(int64_t p, int64_t a, int64_t h, int64_t g)
+{
+    return (gl_fabric_counts){.tiers = 1,
+                              .down = (int)p,
+                              .up = (int)(a - 1 + h),
+                              .trees = 1,
+                              .endpoints = p * a * g,
+                              .leaves = a * g,
+                              .node_links = p * a * g,
+                              .spine_links = g * a * (a - 1) / 2 + g * a * h / 2};
+}
