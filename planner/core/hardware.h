@@ -126,8 +126,6 @@ typedef struct gl_cluster {
     int nics_per_node;       /* 0 when nodes = 1 */
     const gl_link *nic_slot; /* what a NIC is plugged into; NULL = not stated */
     gl_attachment nic_attachment;
-    double longest_cable_m;    /* between nodes and switches; 0 = not stated */
-    int planes;                /* networks over which each NIC's bandwidth is split, ≥ 1 */
     double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
     double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;

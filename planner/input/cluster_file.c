@@ -34,7 +34,7 @@ static size_t problems(const gl_diagnostics *diagnostics)
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1, .planes = 1, .terms = gl_cost_terms_defaults()};
+    return (gl_cluster){.oversubscription = 1, .terms = gl_cost_terms_defaults()};
 }
 
 /* ---- A database as a cluster ------------------------------------------------------------- */
@@ -390,13 +390,13 @@ static void check_reach(const loader *l)
 {
     const gl_cluster *c = l->cluster;
     const gl_link *link = c->inter.link;
-    if (link != NULL && link->reach_m.kind != GL_FIGURE_ABSENT &&
-        c->longest_cable_m > link->reach_m.value)
-        contradict(l, "cluster.inter_node.longest_cable_m",
+    double longest_m = fmax(c->terms.node_reach_m, c->terms.switch_reach_m);
+    if (link != NULL && link->reach_m.kind != GL_FIGURE_ABSENT && longest_m > link->reach_m.value)
+        contradict(l, "cluster.inter_node.reach",
                    gl_arena_printf(l->arena,
                                    "%s reaches %.0f m, not %.0f: nodes that far apart are sites of "
                                    "their own (cluster.sites)",
-                                   link->name, link->reach_m.value, c->longest_cable_m));
+                                   link->name, link->reach_m.value, longest_m));
 }
 
 static void check_node(const loader *l)
