@@ -76,6 +76,7 @@ typedef struct gl_link {
     gl_figure via_cpu_efficiency; /* PCIe: share of nominal that a NIC and a GPU reach which meet in
                                      the CPU only … */
     gl_figure via_numa_efficiency; /* … or between two of them; ABSENT: not known */
+    gl_figure reach_m;             /* longest cable, metres; ABSENT = not known */
     gl_figure domain_gpus;         /* largest number of GPUs that it joins; ABSENT = no limit */
 } gl_link;
 
@@ -125,7 +126,6 @@ typedef struct gl_cluster {
     int nics_per_node;       /* 0 when nodes = 1 */
     const gl_link *nic_slot; /* what a NIC is plugged into; NULL = not stated */
     gl_attachment nic_attachment;
-    int planes;                /* networks over which each NIC's bandwidth is split, ≥ 1 */
     double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
     double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;

@@ -34,7 +34,7 @@ static size_t problems(const gl_diagnostics *diagnostics)
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1, .planes = 1, .terms = gl_cost_terms_defaults()};
+    return (gl_cluster){.oversubscription = 1, .terms = gl_cost_terms_defaults()};
 }
 
 /* ---- A database as a cluster ------------------------------------------------------------- */
@@ -386,9 +386,23 @@ static void check_lanes(const loader *l)
                                    : "take PCIe switches (cluster.pcie.switches), or fewer NICs"));
 }
 
+static void check_reach(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const gl_link *link = c->inter.link;
+    double longest_m = fmax(c->terms.node_reach_m, c->terms.switch_reach_m);
+    if (link != NULL && link->reach_m.kind != GL_FIGURE_ABSENT && longest_m > link->reach_m.value)
+        contradict(l, "cluster.inter_node.reach",
+                   gl_arena_printf(l->arena,
+                                   "%s reaches %.0f m, not %.0f: nodes that far apart are sites of "
+                                   "their own (cluster.sites)",
+                                   link->name, link->reach_m.value, longest_m));
+}
+
 static void check_node(const loader *l)
 {
     const gl_cluster *c = l->cluster;
+    check_reach(l);
     check_domain(l);
     check_lanes(l);
     if (c->nic_attachment != GL_ATTACHED_TO_SWITCH && c->nics_per_node > 0)

@@ -27,6 +27,7 @@ const gl_field gl_link_fields[] = {
     FIGURE_ROW("link.half_size", half_size_bytes, GL_BYTES, 0, 1e12, true, "Bytes that one rank puts on the link at which half of the bandwidth is reached."),
     FIGURE_ROW("link.via_cpu_efficiency", via_cpu_efficiency, GL_FRACTION, 0.001, 1, false, "PCIe: share of the nominal bandwidth that a NIC reaches whose GPU is joined to it by the CPU only; absent: not known."),
     FIGURE_ROW("link.via_numa_efficiency", via_numa_efficiency, GL_FRACTION, 0.001, 1, false, "The same where two CPUs lie between them; absent: not known."),
+    FIGURE_ROW("link.reach_m", reach_m, GL_NUMBER, 0.1, 1e6, false, "Longest cable in metres, with the optics that reach farthest; absent: not known."),
     FIGURE_ROW("link.domain_gpus", domain_gpus, GL_NUMBER, 2, 1e6, false, "Largest number of GPUs that it joins; absent: no limit."),
     {.path = NULL},
 };
