@@ -212,7 +212,7 @@ static void report(job *j)
 {
     search *s = j->search;
     const gl_search_options *o = s->space->options;
-#pragma omp critical(gl_search_watch)
+#pragma omp critical
     {
         s->done += j->unreported;
         if (j->found.top_count > 0 && j->found.top[0].step.time_s < s->best_s)
@@ -364,7 +364,7 @@ static void start_job(job *j, search *s, size_t top)
 static void end_job(job *j, finds *all)
 {
     report(j);
-#pragma omp critical(gl_search_merge)
+#pragma omp critical
     merge(all, &j->found, j->search->space->options->gpu_count);
     gl_evaluator_destroy(j->evaluator);
     gl_arena_destroy(j->found.arena);

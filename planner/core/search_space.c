@@ -203,10 +203,11 @@ static void add_variants(const gl_search_space *s, const gl_search_degrees *g,
     const gl_parallel *p = &s->workload->parallel;
     int recomputes = gl_model_has_architecture(&s->workload->model) ? RECOMPUTES : 1;
     int zeros = g->dp * g->cp > 1 ? p->reduce_scatter ? 4 : 3 : 1;
+    int only = is_fixed(s, GL_SEARCH_ZERO) ? p->zero : 0;
     for (int zero = 0; zero < ZERO_MAX; zero++) {
         int shards[SHARDS_MAX], count = list_shards(s, g, zero, shards);
-        /* One replica has nothing to share: a stated stage changes nothing. */
-        if (zero >= zeros || (zeros > 1 && !allows(s, GL_SEARCH_ZERO, zero, p->zero)))
+        /* One replica has nothing to share: one stage stands for all. */
+        if (zeros == 1 ? zero != only : zero >= zeros || !allows(s, GL_SEARCH_ZERO, zero, p->zero))
             continue;
         for (int i = 0; i < count; i++)
             for (int r = 0; r < recomputes; r++) {

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gpulink-plan search: the answer in every format, constraints, what does not fit, interruption.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+model=$models/llama3-8b.yaml
+cluster=hgx-h100-16-ndr
+# A name without a comma, so that awk splits the CSV; without context parallelism it is quick.
+search=(gpulink-plan search "$model" --cluster "$cluster" --gpus 8 --fix cp --set cluster.name=eight -k 3)
+
+expect 0 '^Searched +[0-9,]+ layouts, [0-9,]+ of them fit' "${search[@]}"
+expect 0 '^Best +[a-z]' "${search[@]}"
+expect 0 '^Step  ' "${search[@]}"
+expect 0 '^does not fit without recomputation' "${search[@]}" -t rejected
+expect 0 '^scenario,rank,gpus,tp,cp,ep,pp,dp,micro,microbatches,schedule,' "${search[@]}" -f csv
+expect 0 '^scenario,rule,reason,layouts,smallest_miss_bytes,' "${search[@]}" -f csv -t rejected
+expect 0 '^scenario,layouts,looked_at,fitting,stopped,' "${search[@]}" -f csv -t search
+expect 0 '"layouts": \[' "${search[@]}" -f json
+expect 0 '"rejected": \[' "${search[@]}" -f json
+expect 0 '^\| # \| GPUs \| Layout' "${search[@]}" -f markdown -t layouts
+"${search[@]}" >page
+expect 1 '' grep -nE '^.{101,}' page
+expect 0 '^gpulink-plan search MODEL|gpulink-plan search models' gpulink-plan search --help
+
+# The column of a CSV by its name.
+column() {
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$2" | sort -u | xargs
+}
+same() {
+    checks=$((checks + 1))
+    [ "$1" = "$2" ] || { : >out; : >err; fail "'$1' is not '$2'"; }
+}
+
+# Constraints.
+expect 0 '' "${search[@]}" -f csv -q --fix tp=2 --fix zero=1 --no-recompute --min-microbatches 4 -o fixed.csv
+same "$(column tp fixed.csv)" 2
+same "$(column zero fixed.csv)" 1
+same "$(column recompute fixed.csv)" none
+expect 0 '' "${search[@]}" -f csv -q --fix parallel.dp=8 --fix micro -o dp.csv
+same "$(column dp dp.csv)" 8
+same "$(column micro dp.csv)" "$(sed -n 's/^batch:.*micro: \([0-9]*\).*/\1/p' "$model")"
+expect 0 '^tp above 4: by --max-tp' "${search[@]}" --max-tp 4 -t rejected
+expect 0 '' "${search[@]}" -f csv -q -k 2 -o two.csv
+same "$(awk -F, 'NR > 1 && $2 != ""' two.csv | wc -l)" 2
+
+# Several numbers of GPUs: the front crosses them.
+expect 0 '' "${search[@]}" --gpus 4,8-16 -f csv -q -o several.csv
+expect 0 '^Searched' gpulink-plan search "$model" --cluster h200-nvlink
+same "$(column gpus several.csv)" '16 4 8'
+
+# The same with any number of jobs.
+for jobs in 1 3; do
+    "${search[@]}" -f json --jobs $jobs >jobs-$jobs
+done
+checks=$((checks + 1))
+cmp -s jobs-1 jobs-3 || fail 'the number of jobs changes the answer'
+
+# Nothing fits: status 1, and what would.
+expect 1 '' gpulink-plan search "$models/llama3-405b.yaml" --cluster "$cluster" --gpus 16 -o none
+expect 0 'no layout fits' cat none
+expect 0 '^with [0-9]+ such GPUs: tp' cat none
+expect 0 '^with GPUs of [0-9.]+ GiB instead of' cat none
+expect 1 '' gpulink-plan search "$models/llama3-405b.yaml" --cluster "$cluster" --no-recompute --fix tp=1 --fix cp=1 -o none
+expect 0 '^with recomputation: |^without the other constraints: ' cat none
+expect 1 '' gpulink-plan search "$models/llama3-405b.yaml" --cluster "$cluster" --gpus 16 -f json
+
+# What cannot be asked.
+expect 2 "did you mean 'zero'" "${search[@]}" --fix zreo=1
+expect 2 'is not varied' "${search[@]}" --fix hidden=1
+expect 2 'has no value' "${search[@]}" --fix tp=
+expect 3 '' "${search[@]}" --fix tp=many
+expect 2 "^gpulink-plan: .*not a number of GPUs" gpulink-plan search "$model" --cluster "$cluster" --gpus eight
+expect 2 'the range is empty' gpulink-plan search "$model" --cluster "$cluster" --gpus 16-8
+expect 2 'no whole nodes' gpulink-plan search "$model" --cluster "$cluster" --gpus 9-15
+expect 3 '^gpulink-plan: 256 GPUs: the cluster has 128' gpulink-plan search "$model" --cluster "$cluster" --gpus 256
+expect 2 '--cluster is missing' gpulink-plan search "$model"
+expect 2 'one cluster is searched' gpulink-plan search "$model" --cluster "$cluster" --cluster h200-nvlink
+expect 3 'step times are not known' gpulink-plan search "$models/minimal.yaml" --cluster "$cluster"
+
+# Interrupted: the best so far, with a note; the second signal would end it.
+gpulink-plan search "$models/llama3-70b.yaml" --cluster "$cluster" --gpus 8-128 --jobs 1 >partial 2>err &
+pid=$!
+sleep 0.7
+kill -INT $pid 2>/dev/null || true
+status=0
+wait $pid || status=$?
+checks=$((checks + 1))
+case $status in
+0) grep -qE 'interrupted: the best of|^Searched' partial || fail 'an interrupted search says nothing' ;;
+4) grep -q 'interrupted before any layout' err || fail 'status 4 without a reason' ;;
+*) fail "status $status after an interrupt" ;;
+esac
