@@ -49,8 +49,7 @@ const gl_gpu *gl_compute_measured_gpu(const gl_cluster *cluster, gl_arena *arena
 /* What one more kernel adds: as stated, else as the catalogue says. */
 static inline double gl_kernel_launch_s(const gl_workload *workload, const gl_gpu *gpu)
 {
-    return workload->kernels.launch_s > 0 ? workload->kernels.launch_s
-                                          : gpu->kernel_launch_s.value;
+    return workload->kernels.launch_s > 0 ? workload->kernels.launch_s : gpu->kernel_launch_s.value;
 }
 
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
