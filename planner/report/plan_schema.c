@@ -22,6 +22,8 @@ static const described columns[] = {
     {"summary", "memory_fits", "", "whether it is within the GPU's capacity; empty when unknown"},
     {"summary", "intra_node_verdict", "", "required against available bandwidth inside a node"},
     {"summary", "inter_node_verdict", "", "the same between nodes"},
+    {"summary", "capex", "money", "purchase, with a price list"},
+    {"summary", "per_million_tokens", "money", "cost of training on a million tokens"},
     {"summary", "evidence", "", "worst evidence that the step time rests on"},
 
     {"traffic", "dimension", "", "what it is for: dp, tp, pp, cp, ep, embedding or optimizer"},

@@ -638,6 +638,8 @@ static gl_table *uncertainty_table(const context *c)
       gl_text(gl_verdict_name(needs[GL_TIER_INTER_NODE].verdict)))                                 \
     X("in_node", "In node", GL_NUMBER, GL_FOR_PEOPLE, short_verdict(&needs[GL_TIER_INTRA_NODE]))   \
     X("between", "Between", GL_NUMBER, GL_FOR_PEOPLE, short_verdict(&needs[GL_TIER_INTER_NODE]))   \
+    X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES | GL_AS_MONEY, gl_real(purchase))                  \
+    X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES | GL_AS_MONEY, gl_real(tokens))       \
     X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(step->evidence)))
 
 /* One word, so that no row takes two lines. */
@@ -699,6 +701,9 @@ static gl_table *summary_table(const context *c)
     const gl_memory *memory = &c->plan->memory;
     const gl_bandwidth_need *needs = c->plan->needs;
     const gl_plan_view *view = c->view;
+    const gl_cost *cost = &c->plan->cost;
+    double purchase = cost->cluster != NULL ? cost->typical.capex : (double)NAN;
+    double tokens = cost->cluster != NULL ? cost->typical.per_million_tokens : (double)NAN;
     gl_table *table =
         gl_table_create(c->arena, "summary", "Summary", summary_columns_with(view, c->arena),
                         view->swept_count + COUNT(summary_columns));

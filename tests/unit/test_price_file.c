@@ -93,8 +93,8 @@ static void test_currencies(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    refused("prices: {parts: {swich.ib-ndr: 1}}\n",
-            "p.yaml:1:18: swich.ib-ndr: no such kind of part; did you mean 'switch'? see "
+    refused("prices: {parts: {swithc.ib-ndr: 1}}\n",
+            "p.yaml:1:18: swithc.ib-ndr: no such kind of part; did you mean 'switch'? see "
             "gpulink-plan schema prices");
     refused("prices: {parts: {switch: 1}}\n",
             "p.yaml:1:18: switch: needed: the name of what it belongs to, such as switch.ib-ndr");
