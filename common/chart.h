@@ -39,6 +39,7 @@ typedef enum gl_hue {
     GL_HUE_IDLE,
     GL_HUE_GOOD,
     GL_HUE_BAD,
+    GL_HUE_MIXED,
     GL_HUE_COUNT,
     GL_HUE_SERIES = 0 /* + n: the n-th of series that have no such meaning */
 } gl_hue;

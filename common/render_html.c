@@ -73,6 +73,38 @@ static void end_list(words *w)
     w->in_list = false;
 }
 
+/* How long a run of words in capitals is. */
+static size_t capitals(const char *text, size_t length)
+{
+    size_t end = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == ' ')
+            continue;
+        if (text[i] < 'A' || text[i] > 'Z')
+            break;
+        end = i + 1;
+    }
+    bool whole_word = end == length || text[end] < 'a' || text[end] > 'z';
+    return end >= 4 && whole_word ? end : 0;
+}
+
+/* Verdicts stand in capitals behind a colon: "TOO SLOW". */
+static void put_verdicts(const page *p, const char *text, size_t length)
+{
+    size_t done = 0;
+    for (size_t i = 2; i < length; i++) {
+        size_t loud = memcmp(text + i - 2, ": ", 2) == 0 ? capitals(text + i, length - i) : 0;
+        if (loud == 0)
+            continue;
+        gl_html_text_part(p->out, text + done, i - done);
+        put(p, "<strong>");
+        gl_html_text_part(p->out, text + i, loud);
+        put(p, "</strong>");
+        done = i = i + loud;
+    }
+    gl_html_text_part(p->out, text + done, length - done);
+}
+
 static void put_labelled(words *w, const char *line, size_t length, size_t label)
 {
     end_item(w);
@@ -84,7 +116,7 @@ static void put_labelled(words *w, const char *line, size_t length, size_t label
     put(w->page, "</dt><dd>");
     while (label < length && line[label] == ' ')
         label++;
-    gl_html_text_part(w->page->out, line + label, length - label);
+    put_verdicts(w->page, line + label, length - label);
 }
 
 /* A line that starts with blanks goes on with the item above. */
@@ -95,7 +127,7 @@ static void put_plain(words *w, const char *line, size_t length)
     if (!goes_on)
         end_list(w);
     put(w->page, goes_on ? "<span>" : w->labelled ? "<p>" : "<p class=\"subject\">");
-    gl_html_text_part(w->page->out, line + blanks, length - blanks);
+    put_verdicts(w->page, line + blanks, length - blanks);
     put(w->page, goes_on ? "</span>" : "</p>\n");
 }
 
@@ -235,8 +267,7 @@ static void put_table_body(const page *p, const gl_table *table)
 static void put_table(const page *p, const gl_table *table)
 {
     bool closed = table->row_count > OPEN_ROWS;
-    gl_output_printf(p->out, "<div class=\"card%s\" id=\"table-%zu-", table->record ? "" : " all",
-                     p->part);
+    gl_output_printf(p->out, "<div class=\"card\" id=\"table-%zu-", p->part);
     put_text(p, table->name);
     put(p, "\">\n");
     if (closed) {
@@ -251,19 +282,33 @@ static void put_table(const page *p, const gl_table *table)
     put(p, closed ? "</details></div>\n" : "</div>\n");
 }
 
+/* Some are there to be drawn, and have no column for people. */
+static bool is_for_people(const gl_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        if (gl_render__shows(&table->columns[i], GL_FOR_PEOPLE))
+            return true;
+    return false;
+}
+
 static bool is_shown(const page *p, const gl_table *table)
 {
-    return gl_render__selects(p->options, table) &&
+    return is_for_people(table) && gl_render__selects(p->options, table) &&
            (table->row_count > 0 || p->options->only_table != NULL);
 }
 
-static void put_tables(const page *p, const gl_scenario *part)
+/* Records are narrow: they stand beside each other, before the wide ones. */
+static void put_tables_of(const page *p, const gl_scenario *part, bool records)
 {
-    put(p, "<div class=\"tables records\">\n");
-    for (size_t i = 0; i < part->table_count; i++)
-        if (is_shown(p, part->tables[i]))
-            put_table(p, part->tables[i]);
-    put(p, "</div>\n");
+    size_t count = 0;
+    for (size_t i = 0; i < part->table_count; i++) {
+        if (!is_shown(p, part->tables[i]) || part->tables[i]->record != records)
+            continue;
+        if (count++ == 0)
+            put(p, records ? "<div class=\"tables records\">\n" : "<div class=\"tables\">\n");
+        put_table(p, part->tables[i]);
+    }
+    put(p, count > 0 ? "</div>\n" : "");
 }
 
 /* ---- charts -----------------------------------------------------------------------------------
@@ -346,7 +391,8 @@ static void put_part(page *p, const gl_scenario *part, size_t index)
     }
     put_charts(p, part);
     put_warnings(p, part);
-    put_tables(p, part);
+    put_tables_of(p, part, true);
+    put_tables_of(p, part, false);
     put(p, "</section>\n");
 }
 
@@ -365,6 +411,26 @@ static void put_contents(const page *p)
     put(p, "</ul></nav>\n");
 }
 
+/* What the names of all scenarios begin with: whole words, no comma or "on" at the end. */
+static const char *common_name(const page *p, const char *first)
+{
+    size_t length = strlen(first);
+    for (size_t i = 0; i < p->report->scenario_count; i++) {
+        const char *other = p->report->scenarios[i].name;
+        size_t same = 0;
+        while (other != NULL && same < length && first[same] == other[same])
+            same++;
+        length = other != NULL ? same : length;
+    }
+    while (length > 0 && first[length] != '\0' && first[length] != ' ' && first[length - 1] != ' ')
+        length--;
+    while (length > 0 && (first[length - 1] == ' ' || first[length - 1] == ','))
+        length--;
+    if (length > 3 && memcmp(first + length - 3, " on", 3) == 0)
+        length -= 3;
+    return length > 0 ? gl_arena_strndup(p->arena, first, length) : "gpulink";
+}
+
 static const char *title_of(const page *p)
 {
     const char *first = NULL;
@@ -376,7 +442,9 @@ static const char *title_of(const page *p)
         return p->report->title;
     if (first == NULL)
         return "gpulink report";
-    return named == 1 ? first : gl_arena_printf(p->arena, "%s and %zu more", first, named - 1);
+    return named == 1
+               ? first
+               : gl_arena_printf(p->arena, "%s: %zu scenarios", common_name(p, first), named);
 }
 
 static bool has_charts(const gl_report *report)

@@ -55,13 +55,13 @@
     const kept = scale.ticks.filter((t) => Math.abs(Math.log10(t.value) % 1) < 1e-9);
     if (kept.length >= 3) scale.ticks = kept;
   };
-  const axis = (a, narrow) => {
+  const axis = (a, width) => {
     const options = {
       type: a.log ? "logarithmic" : "linear",
       title: { display: Boolean(a.title), text: a.title, color: color("--soft") },
       grid: { color: color("--faint"), tickLength: 4, borderColor: color("--line"), drawBorder: false },
       border: { color: color("--line") },
-      ticks: { color: color("--soft"), maxRotation: 0, autoSkipPadding: 12, maxTicksLimit: narrow ? 5 : 9, callback: (v) => show[a.as](v) },
+      ticks: { color: color("--soft"), maxRotation: 0, autoSkipPadding: 12, maxTicksLimit: Math.max(3, Math.min(9, Math.floor(width / 95))), callback: (v) => show[a.as](v) },
     };
     if (a.log) options.afterBuildTicks = a.as === "bytes" ? binaryTicks : decimalTicks;
     return options;
@@ -166,12 +166,14 @@
     const marks = whiskersOf(c);
     const sets = c.series.filter((s) => !(bars && s.mark === INTERVAL)).map((s) => (bars ? barSet(c, s, color(s.hue)) : lineSet(s, color(s.hue))));
     const scales = bars
-      ? { x: { ...axis(c.x, narrow), stacked: c.stacked }, y: { type: "category", labels: c.categories, stacked: c.stacked, grid: { display: false, drawBorder: false }, border: { display: false },
+      ? { x: { ...axis(c.x, width), stacked: c.stacked }, y: { type: "category", labels: c.categories, stacked: c.stacked, grid: { display: false, drawBorder: false }, border: { display: false },
           ticks: { color: color("--ink"), autoSkip: c.categories.length > 24, callback(v) { return wrap(this.getLabelForValue(v), narrow ? 16 : 30); } } } }
-      : { x: axis(c.x, narrow), y: axis(c.y, narrow) };
+      : { x: axis(c.x, width), y: axis(c.y, width) };
+    // Logarithmic axes would go on to the next power of ten.
+    const known = bars ? [] : c.series.flatMap((s) => s.data.map((d) => d[0]));
+    if (!bars && c.x.log) Object.assign(scales.x, { min: Math.min(...known) / 1.3, max: Math.max(...known) * 1.3 });
     const highest = Math.max(...marks.filter((d) => d.category !== undefined).map((d) => (d.high ?? d.x) * (narrow ? 1.32 : 1.13)));
     if (Number.isFinite(highest)) scales.x.suggestedMax = highest;
-    if (c.tight) { scales.x.max = c.tight; }
     const valueOf = (item) => (Array.isArray(item.raw.x) ? `${show[c.x.as](item.raw.x[0])} to ${show[c.x.as](item.raw.x[1])}` : show[c.x.as](item.raw.x));
     return {
       data: { datasets: sets },
@@ -217,7 +219,7 @@
       const box = figure.querySelector(".canvas"), canvas = figure.querySelector("canvas");
       if (data.categories) {
         const row = data.dense ? 26 : 46;
-        box.style.height = `${Math.max(150, 110 + row * data.categories.length)}px`;
+        box.style.minHeight = `${Math.max(150, 110 + row * data.categories.length)}px`;
       }
       const f = { data, box, canvas, chart: null };
       figures.push(f);

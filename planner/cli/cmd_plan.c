@@ -121,7 +121,7 @@ static const char *only_table(const session *s)
 /* So many slices of simulated steps an HTML page has room for, a few of them for each. */
 static size_t slices_of(const session *s)
 {
-    enum { SLICES = 1800, SLICES_MAX = 800, SLICES_MIN = 60 };
+    enum { SLICES = 6000, SLICES_MAX = 1500, SLICES_MIN = 60 };
     size_t scenarios = s->options.clusters.count * s->request.combinations;
     size_t each = SLICES / scenarios;
     if (s->options.output.format != GL_FORMAT_HTML)

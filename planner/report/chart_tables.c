@@ -157,7 +157,7 @@ static void put_related(const curves *c, const gl_traffic_row *row)
 static void put_predicted(const curves *c, const char *name, const group *g,
                           const gl_curve_fit *fit)
 {
-    double from = fmax(64, g->least_bytes / 4), to = 4 * fmax(g->most_bytes, 1 << 20);
+    double from = fmin(1 << 10, g->least_bytes), to = fmax(2 * g->most_bytes, 1 << 28);
     if (fit != NULL) {
         from = fit->size_bytes[0];
         to = fmax(g->most_bytes, fit->size_bytes[fit->quality.points - 1]);
@@ -224,54 +224,70 @@ gl_table *gl_curves_table(const gl_plan *plan, gl_arena *arena)
 /* ---- the simulated step -----------------------------------------------------------------------
  */
 
-enum { STAGES_MAX = 8, STAGES_WITH_LINKS = 4 };
+enum { STAGES_MAX = 8, STAGES_WITH_LINKS = 4, PASSES_SEEN = 64 };
 
 static const double EVENTS_MAX = 1e6;
 
 static const gl_column timeline_columns[] = {
-    {"stage", "Stage", GL_NUMBER, GL_FOR_ALL}, {"row", NULL, GL_NUMBER, GL_FOR_MACHINES},
-    {"what", "What", GL_NUMBER, GL_FOR_ALL},   {"start_s", "From", GL_SECONDS, GL_FOR_ALL},
-    {"end_s", "To", GL_SECONDS, GL_FOR_ALL},   {"events", "Events", GL_NUMBER, GL_FOR_ALL},
+    {"stage", NULL, GL_NUMBER, GL_FOR_MACHINES},  {"row", NULL, GL_NUMBER, GL_FOR_MACHINES},
+    {"what", NULL, GL_NUMBER, GL_FOR_MACHINES},   {"start_s", NULL, GL_SECONDS, GL_FOR_MACHINES},
+    {"end_s", NULL, GL_SECONDS, GL_FOR_MACHINES}, {"events", NULL, GL_NUMBER, GL_FOR_MACHINES},
+};
+
+static const gl_column stage_columns[] = {
+    {"stage", "Stage", GL_NUMBER, GL_FOR_ALL},
+    {"what", "What", GL_NUMBER, GL_FOR_ALL},
+    {"events", "Events", GL_NUMBER, GL_FOR_ALL},
+    {"first_s", "From", GL_SECONDS, GL_FOR_ALL},
+    {"last_s", "To", GL_SECONDS, GL_FOR_ALL},
+    {"busy_s", "Busy", GL_SECONDS, GL_FOR_ALL},
+    {"busy_frac", "Of the step", GL_FRACTION, GL_FOR_ALL},
 };
 
 /* One or several events of a stream that follow each other. */
 typedef struct slice {
-    double start_s, end_s;
+    double start_s, end_s, busy_s;
     int stage;
     gl_stream stream;
     const char *what;
     int64_t events;
 } slice;
 
-typedef struct timeline {
+/* The step as it is drawn: a window of it, in which what is too short to see is drawn together. */
+typedef struct view {
     gl_arena *arena;
-    int stages, shown;
+    double until_s;
     double least_s; /* shorter ones become one with their neighbours */
     slice *open;    /* by stage and stream; of no events: none is */
     slice *slices;
     size_t count, capacity;
+} view;
+
+enum { WHOLE, BEGINNING, VIEWS };
+enum { WHATS = GL_STREAM_COUNT + 2 }; /* compute is a forward, a backward, or the optimizer */
+
+typedef struct timeline {
+    gl_arena *arena;
+    int stages, shown;
+    view views[VIEWS];
+    slice *sums; /* by stage and what */
 } timeline;
 
 /* Of many stages some are shown, the first and the last among them. */
-static int shown_at(const timeline *t, int index)
-{
-    return t->shown < 2 ? 0 : index * (t->stages - 1) / (t->shown - 1);
-}
-
 static bool is_shown(const timeline *t, int stage)
 {
     for (int i = 0; i < t->shown; i++)
-        if (shown_at(t, i) == stage)
+        if ((t->shown < 2 ? 0 : i * (t->stages - 1) / (t->shown - 1)) == stage)
             return true;
     return false;
 }
 
-static void close_slice(timeline *t, slice *open)
+static void close_slice(view *v, slice *open)
 {
     if (open->events == 0)
         return;
-    t->slices = gl_arena_grow(t->arena, t->slices, &t->capacity, t->count + 1, sizeof *t->slices);
-    t->slices[t->count++] = *open;
+    v->slices = gl_arena_grow(v->arena, v->slices, &v->capacity, v->count + 1, sizeof *v->slices);
+    v->slices[v->count++] = *open;
     open->events = 0;
 }
 
@@ -281,31 +297,57 @@ static const char *what_of(const gl_event *event)
     return event->stream == GL_STREAM_COMPUTE ? passes[event->kind] : gl_stream_name(event->stream);
 }
 
-static bool joins(const timeline *t, const slice *open, const gl_event *event)
+static bool joins(const view *v, const slice *open, const gl_event *event)
 {
-    bool is_short = event->end_s - event->start_s < t->least_s;
-    bool open_is_short = open->end_s - open->start_s < t->least_s || open->events > 1;
+    bool is_short = event->end_s - event->start_s < v->least_s;
+    bool open_is_short = open->end_s - open->start_s < v->least_s || open->events > 1;
     return open->events > 0 && is_short && open_is_short &&
-           event->start_s - open->end_s < t->least_s;
+           event->start_s - open->end_s < v->least_s;
+}
+
+static void draw(view *v, const gl_event *event, const char *what)
+{
+    slice *open = &v->open[event->stage * GL_STREAM_COUNT + (int)event->stream];
+    if (event->start_s >= v->until_s)
+        return;
+    if (joins(v, open, event)) {
+        if (strcmp(open->what, what) != 0)
+            open->what = "forward and backward";
+        open->end_s = fmax(open->end_s, event->end_s);
+        open->events++;
+        return;
+    }
+    close_slice(v, open);
+    *open = (slice){.start_s = event->start_s,
+                    .end_s = fmin(event->end_s, v->until_s),
+                    .stage = event->stage,
+                    .stream = event->stream,
+                    .what = what,
+                    .events = 1};
+}
+
+static void add_up(timeline *t, const gl_event *event, const char *what)
+{
+    int kind = event->stream == GL_STREAM_COMPUTE ? (int)event->kind : (int)event->stream + 2;
+    slice *sum = &t->sums[event->stage * WHATS + kind];
+    if (sum->events++ == 0) {
+        sum->start_s = event->start_s;
+        sum->what = what;
+    }
+    sum->end_s = fmax(sum->end_s, event->end_s);
+    sum->busy_s += event->end_s - event->start_s;
 }
 
 static void hear(void *context, const gl_event *event)
 {
     timeline *t = context;
     const char *what = what_of(event);
-    if (event->end_s <= event->start_s || !is_shown(t, event->stage) ||
-        (event->stream != GL_STREAM_COMPUTE && t->stages > STAGES_WITH_LINKS))
+    if (event->end_s <= event->start_s || !is_shown(t, event->stage))
         return;
-    slice *open = &t->open[event->stage * GL_STREAM_COUNT + (int)event->stream];
-    if (joins(t, open, event)) {
-        if (open->what != what && strcmp(open->what, what) != 0)
-            open->what = "forward and backward";
-        open->end_s = fmax(open->end_s, event->end_s);
-        open->events++;
-        return;
-    }
-    close_slice(t, open);
-    *open = (slice){event->start_s, event->end_s, event->stage, event->stream, what, 1};
+    add_up(t, event, what);
+    for (int i = 0; i < VIEWS; i++)
+        if (event->stream == GL_STREAM_COMPUTE || t->stages <= STAGES_WITH_LINKS)
+            draw(&t->views[i], event, what);
 }
 
 static int in_order(const void *a, const void *b)
@@ -321,15 +363,16 @@ static int in_order(const void *a, const void *b)
     return (int)x->stream - (int)y->stream;
 }
 
-static void put_slices(const timeline *t, gl_table *table)
+static void put_slices(view *v, gl_table *table)
 {
-    for (size_t i = 0; i < t->count; i++) {
-        const slice *s = &t->slices[i];
+    qsort(v->slices, v->count, sizeof *v->slices, in_order);
+    for (size_t i = 0; i < v->count; i++) {
+        const slice *s = &v->slices[i];
         bool link = s->stream != GL_STREAM_COMPUTE;
         gl_cell *cell = gl_table_add_row(table);
         *cell++ = gl_integer(s->stage);
         *cell++ =
-            gl_text(gl_arena_printf(t->arena, link ? "stage %d, links" : "stage %d", s->stage));
+            gl_text(gl_arena_printf(v->arena, link ? "stage %d, links" : "stage %d", s->stage));
         *cell++ = gl_text(s->what);
         *cell++ = gl_real(s->start_s);
         *cell++ = gl_real(s->end_s);
@@ -337,26 +380,75 @@ static void put_slices(const timeline *t, gl_table *table)
     }
 }
 
-gl_table *gl_timeline_table(const gl_plan *plan, size_t slices, gl_arena *arena)
+static void put_stages(const timeline *t, double time_s, gl_table *table)
+{
+    for (int i = 0; i < t->stages * WHATS; i++) {
+        const slice *sum = &t->sums[i];
+        if (sum->events == 0)
+            continue;
+        gl_cell *cell = gl_table_add_row(table);
+        *cell++ = gl_integer(i / WHATS);
+        *cell++ = gl_text(sum->what);
+        *cell++ = gl_integer(sum->events);
+        *cell++ = gl_real(sum->start_s);
+        *cell++ = gl_real(sum->end_s);
+        *cell++ = gl_real(sum->busy_s);
+        *cell++ = gl_real(sum->busy_s / time_s);
+    }
+}
+
+static view new_view(const timeline *t, double until_s, size_t slices, gl_arena *scratch)
+{
+    double lanes = t->stages > STAGES_WITH_LINKS ? t->shown : 3.0 * t->shown;
+    return (view){.arena = t->arena,
+                  .until_s = until_s,
+                  .least_s = until_s / fmax(1, (double)slices / lanes),
+                  .open = GL_ARENA_NEW(scratch, slice, (size_t)t->stages * GL_STREAM_COUNT)};
+}
+
+/* When some passes of each stage have been seen; 0: the whole is short enough to see them all. */
+static double beginning_of(const gl_plan *plan)
+{
+    const gl_parallel *p = &plan->workload->parallel;
+    double passes = 2.0 * (double)gl_workload_microbatches(plan->workload) *
+                    (p->pp > 1 ? gl_parallel_chunks(p) : 1);
+    return passes > 2 * PASSES_SEEN ? plan->step.time_s * PASSES_SEEN / passes : 0;
+}
+
+static void simulate(const gl_plan *plan, size_t slices, gl_arena *arena, gl_table *const *tables,
+                     gl_table *stages)
 {
     static const gl_scales as_predicted = {1, {1, 1}, 1};
-    gl_table *table = gl_table_create(arena, "timeline", "The simulated step", timeline_columns,
-                                      COUNT(timeline_columns));
-    if (!plan->compute.known || isnan(plan->step.time_s) ||
-        gl_simulation_events(plan->workload, plan->stage_plans) > EVENTS_MAX)
-        return table;
     gl_arena *scratch = gl_arena_create();
     timeline t = {.arena = arena, .stages = plan->workload->parallel.pp};
     t.shown = t.stages < STAGES_MAX ? t.stages : STAGES_MAX;
-    double lanes = t.stages > STAGES_WITH_LINKS ? t.shown : 3.0 * t.shown;
-    t.least_s = plan->step.time_s / fmax(1, (double)slices / lanes);
-    t.open = GL_ARENA_NEW(scratch, slice, (size_t)t.stages * GL_STREAM_COUNT);
+    t.sums = GL_ARENA_NEW(scratch, slice, (size_t)t.stages * WHATS);
+    t.views[WHOLE] = new_view(&t, INFINITY, slices, scratch);
+    t.views[WHOLE].least_s = new_view(&t, plan->step.time_s, slices, scratch).least_s;
+    t.views[BEGINNING] = new_view(&t, beginning_of(plan), slices, scratch);
     gl_simulate(plan->workload, &plan->compute, plan->stage_plans, &as_predicted, hear, &t,
                 scratch);
-    for (size_t i = 0; i < (size_t)t.stages * GL_STREAM_COUNT; i++)
-        close_slice(&t, &t.open[i]);
-    qsort(t.slices, t.count, sizeof *t.slices, in_order);
-    put_slices(&t, table);
+    for (int i = 0; i < VIEWS; i++) {
+        for (size_t k = 0; k < (size_t)t.stages * GL_STREAM_COUNT; k++)
+            close_slice(&t.views[i], &t.views[i].open[k]);
+        put_slices(&t.views[i], tables[i]);
+    }
+    put_stages(&t, plan->step.time_s, stages);
     gl_arena_destroy(scratch);
-    return table;
+}
+
+void gl_timeline_tables(const gl_plan *plan, size_t slices, gl_arena *arena, gl_table **tables)
+{
+    static const char *const names[] = {"timeline", "timeline_start"};
+    for (size_t i = 0; i < VIEWS; i++)
+        tables[i] =
+            gl_table_create(arena, names[i], names[i], timeline_columns, COUNT(timeline_columns));
+    tables[VIEWS] = gl_table_create(arena, "stages",
+                                    plan->workload->parallel.pp > STAGES_MAX
+                                        ? "The simulated step, by stage (some of them)"
+                                        : "The simulated step, by stage",
+                                    stage_columns, COUNT(stage_columns));
+    if (plan->compute.known && !isnan(plan->step.time_s) &&
+        gl_simulation_events(plan->workload, plan->stage_plans) <= EVENTS_MAX)
+        simulate(plan, slices, arena, tables, tables[VIEWS]);
 }

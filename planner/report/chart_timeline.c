@@ -13,7 +13,7 @@ static int hue_of(const char *what)
                 {"optimizer", GL_HUE_OPTIMIZER},    {"data parallel", GL_HUE_DP},
                 {"tensor parallel", GL_HUE_TP},     {"pipeline send", GL_HUE_PP},
                 {"pipeline send back", GL_HUE_BAD}, {"context parallel", GL_HUE_CP},
-                {"expert parallel", GL_HUE_EP},     {"forward and backward", GL_HUE_EP}};
+                {"expert parallel", GL_HUE_EP},     {"forward and backward", GL_HUE_MIXED}};
     for (size_t i = 0; i < sizeof hues / sizeof hues[0]; i++)
         if (strcmp(what, hues[i].what) == 0)
             return hues[i].hue;
@@ -46,41 +46,55 @@ static void add_slice(gl_chart *chart, gl_arena *arena, const gl_table *slices, 
 }
 
 /* What is not drawn as it is, and what is not drawn. */
-static const char *note_of(const gl_chart *chart, const gl_table *slices, int64_t stages,
-                           gl_arena *arena)
+static const char *note_of(const gl_chart *chart, const gl_table *slices, gl_arena *arena)
 {
     size_t merged = 0, shown = 0;
+    bool links = false;
     const char *note = "";
+    double stages = gl_chart__number(slices, slices->row_count - 1, "stage") + 1;
     for (size_t row = 0; row < slices->row_count; row++)
         merged += gl_chart__number(slices, row, "events") > 1;
-    for (size_t i = 0; i < chart->category_count; i++)
-        shown += strstr(chart->categories[i], "links") == NULL;
+    for (size_t i = 0; i < chart->category_count; i++) {
+        bool link = strstr(chart->categories[i], "links") != NULL;
+        links = links || link;
+        shown += !link;
+    }
     if (merged > 0)
-        note = gl_arena_printf(arena, "Slices too short to see are drawn together: %zu of %zu. ",
+        note = gl_arena_printf(arena,
+                               "What is too short to see is drawn together: %zu of %zu slices. ",
                                merged, slices->row_count);
-    if ((int64_t)shown < stages)
-        note = gl_arena_printf(arena, "%s%zu of %lld stages are shown, without their links. ", note,
-                               shown, (long long)stages);
+    if ((double)shown < stages)
+        note = gl_arena_printf(arena, "%s%zu of %.0f stages are shown. ", note, shown, stages);
+    if (!links && stages > 1)
+        note = gl_arena_printf(arena, "%sLinks are left out. ", note);
     return note[0] != '\0' ? gl_arena_printf(arena, "%s--format trace has all of it.", note) : NULL;
+}
+
+static void chart_slices(gl_charting *c, size_t at, const char *table, gl_chart chart)
+{
+    const gl_scenario *part = gl_chart__part(c->report, at);
+    const gl_table *slices = gl_chart__table(part, table);
+    chart.table = gl_chart__table(part, "stages") != NULL ? "stages" : table;
+    chart.wide = true;
+    chart.x = (gl_chart_axis){.title = "from the start of the step", .dimension = GL_SECONDS};
+    for (size_t row = 0; slices != NULL && row < slices->row_count; row++)
+        add_slice(&chart, c->arena, slices, row);
+    if (chart.category_count == 0)
+        return;
+    chart.note = note_of(&chart, slices, c->arena);
+    gl_chart__hang(c, at, &chart);
 }
 
 void gl_charts__timeline(gl_charting *c)
 {
-    const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
-        const gl_table *slices = gl_chart__table(part, "timeline");
-        gl_chart chart = {.table = "timeline",
-                          .title = "The simulated step",
-                          .words = "What each pipeline stage computes, and what its links move "
-                                   "meanwhile; gaps are waits.",
-                          .wide = true,
-                          .x = {.title = "from the start of the step", .dimension = GL_SECONDS}};
-        for (size_t row = 0; slices != NULL && row < slices->row_count; row++)
-            add_slice(&chart, c->arena, slices, row);
-        if (chart.category_count == 0)
-            continue;
-        double last = gl_chart__number(slices, slices->row_count - 1, "stage");
-        chart.note = note_of(&chart, slices, (int64_t)last + 1, c->arena);
-        gl_chart__hang(c, i, &chart);
+    static const gl_chart whole = {.title = "The simulated step",
+                                   .words = "What each pipeline stage computes, and what its links "
+                                            "move meanwhile; gaps are waits."};
+    static const gl_chart beginning = {.title = "The simulated step: its beginning",
+                                       .words = "How the pipeline fills, and the first passes that "
+                                                "it then repeats."};
+    for (size_t i = 0; gl_chart__part(c->report, i) != NULL; i++) {
+        chart_slices(c, i, "timeline", whole);
+        chart_slices(c, i, "timeline_start", beginning);
     }
 }

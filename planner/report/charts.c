@@ -123,8 +123,8 @@ const gl_report *gl_charts_add(const gl_report *report, gl_arena *arena)
 {
     /* In the order in which people see them. */
     static void (*const builders[])(gl_charting *) = {
-        gl_charts__step,   gl_charts__cost,        gl_charts__bandwidth,   gl_charts__timeline,
-        gl_charts__curves, gl_charts__uncertainty, gl_charts__sensitivity, gl_charts__staircase};
+        gl_charts__step,        gl_charts__cost,     gl_charts__bandwidth, gl_charts__uncertainty,
+        gl_charts__sensitivity, gl_charts__timeline, gl_charts__curves,    gl_charts__staircase};
     size_t parts = report->scenario_count + 1;
     gl_charting c = {
         .report = report, .arena = arena, .lists = GL_ARENA_NEW(arena, gl_chart_list, parts)};

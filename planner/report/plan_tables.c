@@ -803,7 +803,7 @@ typedef struct table_kind {
 } table_kind;
 
 static const table_kind kinds[] = {TABLES(AS_KIND)};
-enum { DRAWN = 2 }; /* those that are there to be drawn */
+enum { DRAWN = 1 + GL_TIMELINE_TABLES }; /* those that are there to be drawn */
 
 const char *const *gl_plan_table_names(void)
 {
@@ -844,9 +844,9 @@ static bool is_on_request(const char *name)
 
 static void add_drawn(const context *c, gl_scenario *scenario)
 {
-    gl_table *drawn[] = {gl_curves_table(c->plan, c->arena),
-                         gl_timeline_table(c->plan, c->view->slices, c->arena)};
-    for (size_t i = 0; i < COUNT(drawn); i++)
+    gl_table *drawn[DRAWN] = {gl_curves_table(c->plan, c->arena)};
+    gl_timeline_tables(c->plan, c->view->slices, c->arena, drawn + 1);
+    for (size_t i = 0; i < DRAWN; i++)
         scenario->tables[scenario->table_count++] = drawn[i];
 }
 
