@@ -85,8 +85,21 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
     return true;
 }
 
+static void move_lines(gl_log *log, gl_said from, gl_said to)
+{
+    gl_said_line *source = &log->said[from], *target = &log->said[to];
+    if (target->count == 0)
+        target->first = source->first;
+    target->count += source->count;
+    *source = (gl_said_line){0};
+}
+
 void gl_log_finish(gl_log *log)
 {
+    if (log->is_ambiguous) {
+        move_lines(log, GL_SAID_SOCKET_SAME, GL_SAID_SOCKET);
+        move_lines(log, GL_SAID_RDMA_SAME, GL_SAID_NET_RDMA);
+    }
     for (size_t i = 0; i < log->host_count; i++)
         log->hosts[i].ranks_seen = 0;
     for (int i = 0; i < log->ranks && (size_t)i < log->rank_capacity; i++)

@@ -149,6 +149,9 @@ typedef struct gl_log {
     const char *network; /* of the last "Using network"; "" */
     const char *gpu;     /* the first name in a list of devices; "" */
     int ranks, nodes;    /* of the largest communicator; 0 unknown */
+    /* Communicators of several sizes or members: the numbers of ranks in channel lines are those of
+     * any of them, so that nothing is concluded from single ranks. */
+    bool is_ambiguous;
     gl_log_nccl_host *hosts;
     size_t host_count, host_capacity;
     gl_log_rank *ranks_table; /* of the largest communicator */
@@ -175,7 +178,8 @@ void gl_log_add_setting(gl_log *log, gl_arena *arena, const char *name, const ch
 /* The setting's value and proof; NULL when the log has none. */
 const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name);
 
-/* Marks every host's ranks_seen; after the last stream. */
+/* After the last stream: counts every host's ranks, and takes back what was concluded from single
+ * ranks where they turned out to be ambiguous. */
 void gl_log_finish(gl_log *log);
 
 #endif

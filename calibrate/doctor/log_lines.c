@@ -192,6 +192,8 @@ static void place_rank(gl_log *log, const gl_log_piece *piece, const char *text,
     gl_log_rank *rank = rank_of(log, number);
     if (rank == NULL || piece->host < 0)
         return;
+    if (rank->host != -1 && rank->host != piece->host)
+        log->is_ambiguous = true;
     rank->host = rank->host == -1 || rank->host == piece->host ? piece->host : -2;
     long gpu = gl_log_number_after(text, " nvmlDev ", gl_log_number_after(text, " cudaDev ", -1));
     if (gpu >= 0)
@@ -247,6 +249,8 @@ static void read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *
     else if (strstr(text, "Init COMPLETE") != NULL) /* each communicator once */
         gl_log_say(log, arena, place, piece, GL_SAID_ONE_RANK_COMM);
     note_bus(log, text);
+    if (ranks > 1 && log->ranks > 1 && ranks != log->ranks)
+        log->is_ambiguous = true;
     if (ranks > log->ranks)
         larger_communicator(log, arena, ranks);
     if (ranks == log->ranks)

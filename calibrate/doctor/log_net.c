@@ -111,9 +111,9 @@ static void read_gdr(gl_log *log, gl_arena *arena, const gl_log_place *place,
 
 static bool is_plugin_error(const char *text)
 {
-    static const char *const words[] = {
-        "dlopen",           "Failed to open lib",           "cannot open shared object",
-        "undefined symbol", "Failed to find ncclNetPlugin", "Could not find ncclNet"};
+    /* A symbol of another version that is not found is no error: the next one is tried. */
+    static const char *const words[] = {"dlopen", "Failed to open lib", "cannot open shared object",
+                                        "undefined symbol"};
     if (strstr(text, "libnccl-net.so: cannot open shared object") != NULL)
         return false; /* no plugin is installed: normal */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -132,7 +132,7 @@ static void check_partial_gdr(gl_diagnosis *d, const gl_rule *rule)
         with += all > 0 && !lacks;
         first = lacks && first == NULL ? r : first;
     }
-    if (gl_said_count(d, GL_SAID_GDR) == 0 || first == NULL)
+    if (gl_said_count(d, GL_SAID_GDR) == 0 || first == NULL || log->is_ambiguous)
         return;
     gl_finding *f = gl_found(d, rule, GL_WARNING, first->no_gdr_quote);
     gl_found_proof(f, gl_said_first(d, GL_SAID_GDR));
@@ -428,7 +428,8 @@ static bool is_column(const gl_matrix *m, size_t column, const char *nic)
 static void check_used_nic(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_log *log = d->facts->log;
-    const gl_matrix *m = d->facts->topology.count == 1 ? d->facts->topology.items[0] : NULL;
+    const gl_matrix *m =
+        d->facts->topology.count == 1 && !log->is_ambiguous ? d->facts->topology.items[0] : NULL;
     for (int i = 0; m != NULL && i < log->ranks && (size_t)i < log->rank_capacity; i++) {
         const gl_log_rank *rank = &log->ranks_table[i];
         if (rank->host < 0 || rank->gpu < 0 || log->hosts[rank->host].nics == NULL ||

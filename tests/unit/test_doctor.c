@@ -280,6 +280,7 @@ static void test_nvls(void **state)
 static void test_sockets(void **state)
 {
     (void)state;
+#define IB     L(0, 0, "Using network IB")
 #define SOCKET L(0, 0, "Using network Socket")
 #define NO_IB  L(0, 0, "NET/IB : No device found.")
     static const doctor_case cases[] = {
@@ -308,6 +309,13 @@ static void test_sockets(void **state)
         {.log =
              TWO_NODES L(0, 0, "NET/Plugin : dlopen libnccl-net-x.so: undefined symbol: f") SOCKET,
          .wanted = "fault socket-between-nodes, warning ib-not-found"},
+        /* Groups of two sizes: the ranks of the channel may be those of either. */
+        {.log = TWO_NODES
+         "n0:1:2 [0] NCCL INFO comm 0x9 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n" IB L(
+             0, 0, "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA"),
+         .wanted = ""},
+        {.log = TWO_NODES IB L(0, 0, "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA"),
+         .wanted = "fault net-inside-node"},
         /* Both ranks on one host, counted as two nodes. */
         {.log = COMM(0, 0, 2, 2, 1) COMM(0, 1, 2, 2, 1)
              SOCKET L(0, 0, "Channel 00/0 : 0[0] -> 1[1] [send] via NET/Socket/0"),
@@ -319,7 +327,6 @@ static void test_sockets(void **state)
 static void test_gpudirect(void **state)
 {
     (void)state;
-#define IB L(0, 0, "Using network IB")
 #define RECEIVE(host, rank, from, what)                                                            \
     L(host, rank, "Channel 00/0 : " #from "[1] -> " #rank "[0] [receive] via NET/IB/0" what)
     static const doctor_case cases[] = {
