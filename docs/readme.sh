@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Prints README.md with its examples of output as the programs print them now:
+# Prints README.md (or another page) with its examples of output as the programs print them now:
 #   docs/readme.sh >README.new && mv README.new README.md
+#   docs/readme.sh docs/acceptance.md >page.new && mv page.new docs/acceptance.md
 # A block follows a line <!-- output N: COMMAND --> and holds the first N lines of the output.
 set -euo pipefail
 unset COLUMNS
@@ -23,4 +24,4 @@ while IFS= read -r line <&3; do
         head -n "$count" <<<"$output"
         inside=true
     fi
-done 3<README.md
+done 3<"${1:-README.md}"

@@ -24,6 +24,6 @@ check_page() {
         done
     done
 }
-check_page gpulink-plan planner plan explain validate schema check
+check_page gpulink-plan planner plan explain accept validate schema check
 check_page gpulink-calibrate calibrate run import show merge
 exit "$status"

@@ -75,3 +75,15 @@ sed -i 's/64 KiB$/64 KiB,bf16/; s/size_bytes/size_bytes,dtype/' hand.csv
 expect 2 'has no bf16, which the list asks for' 4 --db none.db --acceptance hand.csv
 expect 0 'run 1 complete' 4 --db typed.db --acceptance hand.csv --dtype fp32 --budget 2s
 check 'no file for a wrong command' [ ! -e none.db ]
+
+# The commands of docs/acceptance.md.
+cat >small.yaml <<'YAML'
+model: {parameters: 4e5}
+parallel: {dp: 2}
+compute: {step: 100 s}
+YAML
+awk '/^<!-- mpi test -->$/ { wanted = 1 } /^```$/ { wanted = inside = 0 } inside { print }
+    /^```sh$/ && wanted { inside = 1 }' "$GPULINK_SOURCE/docs/acceptance.md" >commands
+check 'the page has commands' [ "$(wc -l <commands)" -ge 4 ]
+check 'they work' bash -euo pipefail -x commands >page.out 2>&1
+grep -q '^ACCEPTED' page.out || { cp page.out out; fail 'the delivery of the page is not accepted'; }
