@@ -360,6 +360,9 @@ static double choose_size(const session *s, const visit *v, double *share_s)
         return 0;
     double affordable = gl_sampler_affordable(
         &v->sampler, (left_s - around_s(s, 0)) / CALLS_OF_A_POINT - v->extra_s);
+    /* Sizes of a list lie far apart, and what a short one takes says nothing of a long one. */
+    if (v->sampler.fixed_count > 0)
+        affordable = INFINITY;
     affordable = fmin(affordable, preparable(s));
     if (next_octave(s, v, affordable, left_s, &size, share_s)) {
         *share_s = fmax(*share_s - around_s(s, size), around_s(s, size));

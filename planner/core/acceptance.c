@@ -153,10 +153,30 @@ static void add_stage(judge *j, const gl_stage_plan *sp)
     }
 }
 
+static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
+{
+    return a->collective == b->collective && same_placement(&a->placement, &b->placement);
+}
+
+/* One type for a curve, that of its largest message: the four bytes of a gradient norm would
+ * otherwise be a curve of their own, and tell nothing of the others. */
+static void unify_types(gl_acceptance *out)
+{
+    for (size_t i = 0; i < out->test_count; i++) {
+        const gl_acceptance_test *largest = &out->tests[i];
+        for (size_t k = 0; k < out->test_count; k++)
+            if (same_curve(&out->tests[i], &out->tests[k]) &&
+                out->tests[k].size_bytes > largest->size_bytes)
+                largest = &out->tests[k];
+        out->tests[i].dtype = largest->dtype;
+    }
+}
+
 static void list_tests(judge *j)
 {
     for (int stage = 0; stage < j->plan->workload->parallel.pp; stage++)
         add_stage(j, &j->plan->stage_plans[stage]);
+    unify_types(j->out);
 }
 
 /* ---- what was measured ------------------------------------------------------------------------
@@ -307,7 +327,18 @@ static void look_at_repeats(const judge *j, gl_acceptance_test *test)
     }
 }
 
-/* The best curve that reaches the size; otherwise *near is the best that does not. */
+/* Of one run the very size wins over its neighbours, whatever the type. */
+static bool is_better(const judge *j, const gl_acceptance_test *test, const gl_curve *curve,
+                      const gl_curve_time *time)
+{
+    if (test->curve == NULL)
+        return true;
+    if (curve->run_id == test->curve->run_id && time->evidence != test->measured_evidence)
+        return time->evidence < test->measured_evidence;
+    return compare_merit(j->delivered, curve, test->curve) < 0;
+}
+
+/* The best curve that reaches the size; otherwise *near is one that does not. */
 static void find_measured(const judge *j, gl_acceptance_test *test, const gl_placement *placement,
                           const gl_curve **near)
 {
@@ -315,13 +346,14 @@ static void find_measured(const judge *j, gl_acceptance_test *test, const gl_pla
     for (size_t i = 0; i < d->curve_count; i++) {
         const gl_curve *curve = &d->curves[i];
         gl_curve_time time;
-        if (!measures(d, curve, test->collective, placement) ||
-            (test->curve != NULL && compare_merit(d, test->curve, curve) < 0))
+        if (!measures(d, curve, test->collective, placement))
             continue;
         if (!read_curve(j, curve, (double)test->size_bytes, &time)) {
             *near = curve;
             continue;
         }
+        if (!is_better(j, test, curve, &time))
+            continue;
         test->curve = curve;
         test->run = run_of(d, curve);
         test->measured_s = time.time_s;
@@ -711,11 +743,6 @@ void gl_acceptance_cluster(const gl_acceptance *acceptance, gl_arena *arena, gl_
 
 /* ---- the list ---------------------------------------------------------------------------------
  */
-
-static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
-{
-    return a->collective == b->collective && same_placement(&a->placement, &b->placement);
-}
 
 static bool is_single(const gl_acceptance *acceptance, const gl_acceptance_test *test)
 {

@@ -144,12 +144,49 @@ static void test_any_shape(void **state)
     }
 }
 
+/* One placement, as many groups of it as the machine holds. */
+static void test_exact(void **state)
+{
+    static const struct {
+        int ranks_on[4];
+        gl_placement placement;
+        int groups; /* 0: does not fit */
+    } cases[] = {
+        {{4, 4, 4, 4}, {4, 1, 4, 1}, 4},  /* in every node */
+        {{4, 4, 4, 4}, {2, 1, 2, 2}, 8},  /* two at once in every node */
+        {{4, 4, 4, 4}, {2, 2, 1, 4}, 8},  /* pairs of nodes, four groups on each */
+        {{4, 4, 4, 4}, {4, 2, 2, 2}, 4},  /* two ranks on each of two nodes, twice */
+        {{4, 4, 4, 4}, {6, 2, 4, 1}, 2},  /* the second node is not full */
+        {{4, 4, 4, 4}, {16, 4, 4, 1}, 1}, /* all */
+        {{4, 2, 4, 4}, {8, 2, 4, 1}, 1},  /* a node that is too small is left out */
+        {{4, 4, 4, 4}, {2, 1, 2, 3}, 0},  {{4, 4, 4, 4}, {5, 5, 1, 1}, 0},
+        {{4, 4, 4, 4}, {8, 1, 8, 1}, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int node_of_rank[16], ranks = 0;
+        gl_grouping grouping;
+        for (int n = 0; n < 4; n++)
+            for (int k = 0; k < cases[i].ranks_on[n]; k++)
+                node_of_rank[ranks++] = n;
+        const gl_placements_options options = {.ranks = ranks, .node_of_rank = node_of_rank};
+        bool fits = gl_placements_exact(&options, &cases[i].placement, arena, &grouping);
+        assert_int_equal(fits, cases[i].groups > 0);
+        if (!fits)
+            continue;
+        assert_int_equal(grouping.groups, cases[i].groups);
+        groupings = &grouping;
+        count = 1;
+        check_groupings(node_of_rank, ranks);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_node),   cmocka_unit_test(test_several_nodes),
         cmocka_unit_test(test_concurrent), cmocka_unit_test(test_wanted),
-        cmocka_unit_test(test_any_shape),
+        cmocka_unit_test(test_any_shape),  cmocka_unit_test(test_exact),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

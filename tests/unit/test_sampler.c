@@ -277,6 +277,27 @@ static void test_most_iterations(void **state)
     assert_int_equal(p.count, GL_PACER_MAX);
 }
 
+/* Sizes of a list: whole units, each once, largest as memory allows; nothing in between. */
+static void test_fixed_sizes(void **state)
+{
+    static const double sizes[] = {4, 5, 1001, 1003, 5e6, 1e9};
+    static const double expected[] = {8, 1000, 5e6};
+    double size;
+    gl_sampler s;
+    (void)state;
+    gl_sampler_begin(&s, 1, 1e8, 8, 64, 0.02, arena);
+    gl_sampler_fix(&s, sizes, 6);
+    assert_int_equal(gl_sampler_octaves_left(&s, INFINITY, 1), 3);
+    assert_close(gl_sampler_largest(&s), 5e6, 0);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(gl_sampler_next_octave(&s, INFINITY, 1, &size));
+        assert_close(size, expected[i], 0);
+        gl_sampler_add(&s, size, size, 0.001);
+    }
+    assert_false(gl_sampler_next_octave(&s, INFINITY, 1, &size));
+    assert_false(gl_sampler_next_between(&s, INFINITY, &size));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_long_messages),
         cmocka_unit_test(test_slow_barrier),
         cmocka_unit_test(test_most_iterations),
+        cmocka_unit_test(test_fixed_sizes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

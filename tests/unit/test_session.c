@@ -589,6 +589,76 @@ static int remove_folder(void **state)
 
 #define WITH_FILE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* A list: its sizes and no others, each on its own placement and type; what does not fit is named.
+ */
+static void test_list(void **state)
+{
+    double sizes[] = {4, 1000, 700000}, one[] = {4096};
+    gl_acceptance_item items[] = {
+        {.collective = GL_ALL_REDUCE, .placement = {4, 1, 4, 1}, .sizes = sizes, .size_count = 3},
+        {.collective = GL_SENDRECV,
+         .dtype = GL_INT8,
+         .placement = {2, 1, 2, 2},
+         .sizes = one,
+         .size_count = 1},
+        {.collective = GL_ALLTOALL, .placement = {8, 2, 4, 1}, .sizes = one, .size_count = 1}};
+    const gl_acceptance_list acceptance = {.items = items, .count = 3};
+    gl_session_options o = usual();
+    gl_session_result r;
+    gl_error err;
+    (void)state;
+    o.acceptance = &acceptance;
+    o.max_bytes = 1e15;
+    run_well(&o, &r);
+    gl_catalog c = read_file();
+    assert_int_equal(c.curve_count, 3); /* all_reduce in two places, sendrecv */
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(c.curves[i].dtype, GL_FP32);
+        assert_int_equal(c.curves[i].sample_count, 3);
+        for (size_t k = 0; k < 3; k++)
+            assert_close(c.curves[i].samples[k].size_bytes, sizes[k], 0);
+    }
+    assert_int_equal(c.curves[2].dtype, GL_INT8);
+    assert_int_equal(c.curves[2].sample_count, 1);
+    assert_int_equal(c.curves[2].placement.concurrent_groups, 2);
+    assert_int_equal(r.short_curves, 0);
+    assert_non_null(strstr(c.runs[0].warnings, "alltoall of 8 ranks on 2 nodes"));
+    assert_non_null(strstr(c.runs[0].parameters, "list "));
+    /* Nothing fits, or a type that is not there. */
+    items[0].dtype = GL_BF16;
+    assert_false(run(&o, &r, &err));
+    assert_non_null(strstr(err.message, "no bf16, which the list asks for; it measures fp32"));
+    o.dtype = GL_FP32;
+    const gl_acceptance_list none = {.items = items + 2, .count = 1};
+    o.acceptance = &none;
+    assert_false(run(&o, &r, &err));
+    assert_non_null(strstr(err.message, "nothing on the list fits on 4 ranks of 1 nodes"));
+}
+
+/* Cut off, the same list goes on; a budget that is too short is told of. */
+static void test_list_goes_on(void **state)
+{
+    double sizes[] = {8, 4096, 1 << 20};
+    gl_acceptance_item item = {
+        .collective = GL_ALL_REDUCE, .placement = {2, 1, 2, 1}, .sizes = sizes, .size_count = 3};
+    const gl_acceptance_list acceptance = {.items = &item, .count = 1};
+    gl_session_options o = usual();
+    gl_session_result r;
+    (void)state;
+    o.acceptance = &acceptance;
+    o.max_bytes = 1e15;
+    fake.stop_at = 3;
+    run_well(&o, &r);
+    assert_true(r.stopped);
+    fake.stop_at = 0;
+    run_well(&o, &r);
+    assert_true(r.resumed);
+    assert_int_equal(r.points, 6);
+    gl_catalog c = read_file();
+    assert_int_equal(c.run_count, 1);
+    assert_int_equal(c.runs[0].state, GL_RUN_COMPLETE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -600,7 +670,8 @@ int main(void)
         WITH_FILE(test_points_are_dear),  WITH_FILE(test_memory_takes_time),
         WITH_FILE(test_nothing_measured), WITH_FILE(test_jump),
         WITH_FILE(test_sizes_are_moved),  WITH_FILE(test_second_writer),
-        WITH_FILE(test_refused),
+        WITH_FILE(test_refused),          WITH_FILE(test_list),
+        WITH_FILE(test_list_goes_on),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

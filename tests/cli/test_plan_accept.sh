@@ -1,0 +1,100 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# gpulink-plan accept: bundled calibrations as deliveries, lists, commands by hand, broken deliveries.
+source "$GPULINK_SOURCE/tests/cli/support.sh"
+model=$models/llama-1.1b-ddp.yaml
+
+# says PATTERN: the last answer has a line like that; wrapped PATTERN: it has, whatever the line breaks.
+says() {
+    checks=$((checks + 1))
+    grep -Eq -- "$1" out || fail "no '$1'"
+}
+wrapped() {
+    checks=$((checks + 1))
+    tr -s '\n ' ' ' <out | grep -Eq -- "$1" || fail "no '$1'"
+}
+
+accept=(gpulink-plan accept "$model" --cluster h200-nvlink)
+
+# A machine against itself, and against one that talks through sockets or host memory.
+expect 0 '^ACCEPTED, with reservations: all 6 messages pass' "${accept[@]}" --measured h200-nvlink
+says '^You will get +240 ms .*: as planned'
+expect 1 '' "${accept[@]}" --measured h200-socket
+says '^REJECTED: 3 of 6 messages fail'
+says 'over net-socket instead of nvlink'
+says '^You will get .*times as long'
+wrapped 'gpulink-calibrate run --db new.db --ops all_reduce --ranks 2 --min 69210112 --max'
+expect 1 '' "${accept[@]}" --measured h200-host-memory --format json
+says '"decision": "REJECTED"'
+says '"which": "delivered"'
+expect 1 '' "${accept[@]}" --measured h200-socket --format csv -q
+says '^scenario,line,dimension,operation,collective,dtype,ranks,'
+expect 0 '' "${accept[@]}" --measured h200-nvlink --format markdown --output signed.md
+expect 0 '^\| supplier \|' cat signed.md
+
+# Tolerance: the same machine passes without any.
+expect 0 '' "${accept[@]}" --measured h200-nvlink --tolerance 0
+expect 2 'tolerance' "${accept[@]}" --measured h200-nvlink --tolerance -1%
+
+# A copy that is spoilt: wrong results, a run that was cut off, a transport nobody knows, too few calls.
+data=$(dirname "$GPULINK_BIN")/data/calibrations
+[ -e "$data/h200-nvlink.db" ] || data=$(dirname "$(find "$(dirname "$GPULINK_BIN")" -name h200-nvlink.db | head -n 1)")
+spoil() {
+    cp "$data/h200-nvlink.db" new.db
+    sqlite3 -batch new.db "$1"
+}
+spoil "UPDATE sample SET wrong = 0"
+expect 0 'results +pass +348 points' "${accept[@]}" --measured new.db
+spoil "UPDATE sample SET wrong = 5 WHERE size_bytes = 134217728"
+expect 1 '' "${accept[@]}" --measured new.db
+says 'results: 348 points, [0-9]+ of them wrong'
+wrapped 'WRONG RESULTS: 5 elements'
+spoil "UPDATE run SET state = 'interrupted'"
+expect 0 'runs +warn +8, of which 8 did not end well' "${accept[@]}" --measured new.db
+spoil "UPDATE curve SET transport = 'unknown'"
+expect 0 'nothing says that it went over nvlink' "${accept[@]}" --measured new.db --format csv -q
+spoil "UPDATE sample SET iterations = 2"
+expect 0 'few calls: 2' "${accept[@]}" --measured new.db --format csv -q
+spoil "UPDATE sample SET time_median_s = time_median_s * 1.5"
+expect 1 '' "${accept[@]}" --measured new.db
+says '50 % slower than planned'
+spoil "DELETE FROM sample WHERE curve_id IN (SELECT id FROM curve WHERE collective = 'all_reduce');
+    DELETE FROM curve WHERE collective = 'all_reduce'"
+expect 1 '' "${accept[@]}" --measured new.db
+says '^NOT PROVEN: 6 of 6 messages were not measured'
+spoil "UPDATE run SET gpu = 'NVIDIA A100-SXM4-80GB' WHERE gpu != ''"
+expect 1 '' "${accept[@]}" --measured new.db
+says 'gpu: NVIDIA A100-SXM4-80GB, where'
+expect 1 '' "${accept[@]}" --measured "new.db#h200-nvlink"
+expect 3 "no run has the label 'x'" "${accept[@]}" --measured 'new.db#x'
+expect 3 'no such file' "${accept[@]}" --measured nowhere.db
+echo 'not a database' >text.db
+expect 3 'text.db' "${accept[@]}" --measured text.db
+
+# What to measure.
+expect 0 '^NOT MEASURED YET' "${accept[@]}"
+expect 0 '' "${accept[@]}" --list list.csv
+[ ! -s out ] || fail '--list alone prints something'
+expect 0 ',all_reduce,bf16,2,1,2,1,131072000,' cat list.csv
+[ "$(wc -l <list.csv)" -eq 7 ] || fail "$(wc -l <list.csv) lines in list.csv"
+expect 0 '^all_reduce_perf -b 8 -e 268435456 -f 2 -g 2 -d bfloat16 -n 20 -c 1$' "${accept[@]}" --nccl-tests
+expect 0 "^mpirun -n 32 -N 8 -x NCCL_TESTS_SPLIT='MOD 8' all_gather_perf" \
+    gpulink-plan accept "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --nccl-tests
+says '^mpirun -n 128 -N 8 all_reduce_perf'
+
+# Slips.
+expect 2 'give one --cluster' "${accept[@]}" --cluster h200-socket
+expect 2 '--cluster is missing' gpulink-plan accept "$model"
+expect 2 'would overwrite the input' "${accept[@]}" --measured new.db --output new.db
+expect 2 'name the same file' "${accept[@]}" --list a.csv --output a.csv
+expect 2 "did you mean 'acceptance'" "${accept[@]}" --table aceptance
+expect 2 'only plan has it' "${accept[@]}" --format trace
+
+# The other side of the list.
+run=(gpulink-calibrate run --backend mpi --db x.db)
+expect 2 '--ranks does not go with it' "${run[@]}" --acceptance list.csv --ranks 2
+expect 2 'a list needs none' "${run[@]}" --acceptance list.csv --cluster h200-nvlink
+expect 2 'say with --cluster what was planned' "${run[@]}" --acceptance "$model"
+expect 2 'goes with --acceptance' "${run[@]}" --cluster h200-nvlink
+expect 3 "no column: 'collective'" "${run[@]}" --acceptance "$GPULINK_SOURCE/README.md"
+expect 3 'No such file' "${run[@]}" --acceptance nowhere.csv
