@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/arena.h"
 
+#include "common/error.h"
+
 #include <stdalign.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +25,7 @@ static void *checked(void *memory)
 {
     if (memory == NULL) {
         fputs("gpulink: out of memory\n", stderr);
-        abort();
+        _Exit(GL_ERROR_SYSTEM);
     }
     return memory;
 }

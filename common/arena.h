@@ -13,8 +13,8 @@
 
 typedef struct gl_arena gl_arena;
 
-/* Creates an empty arena. Aborts the process with a message when memory is exhausted, as all
- * functions here do: a planner that needs a few megabytes cannot do better. */
+/* Creates an empty arena. Ends the process with a message and GL_ERROR_SYSTEM when memory is
+ * exhausted, as all functions here do: a planner that needs a few megabytes cannot do better. */
 gl_arena *gl_arena_create(void);
 
 /* Releases the arena and everything in it. NULL is allowed. */

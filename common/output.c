@@ -28,7 +28,7 @@ static void *checked(void *memory)
 {
     if (memory == NULL) {
         fputs("gpulink: out of memory\n", stderr);
-        abort();
+        _Exit(GL_ERROR_SYSTEM);
     }
     return memory;
 }

@@ -15,6 +15,7 @@ static const double ranks_max = 1e7;
 static const double parameters_max = 1e16;
 static const double activation_max = 1e15; /* elements of one activation */
 static const double microbatches_max = 1e6;
+static const int64_t chunks_max = 1024; /* of a pipeline; its simulation grows with their square */
 
 /* A stated parameter count may differ by this much: published counts are rounded. */
 static const double parameters_tolerance = 0.02;
@@ -92,6 +93,21 @@ static void check_sizes(const gl_workload *w, gl_findings *findings)
                         "sequence (%d) x micro (%d) x %.0f makes an activation of %.3g elements; "
                         "at most %.0e are planned",
                         w->model.sequence, w->batch.micro, widest, activation, activation_max);
+    const gl_moe *moe = &w->model.moe;
+    double routed =
+        (double)w->model.sequence * w->batch.micro * w->model.hidden * moe->top_k * moe->capacity;
+    if (moe->experts > 0 && routed > activation_max)
+        gl_findings_add(
+            findings, true, "model.moe",
+            "sequence (%d) x micro (%d) x hidden (%d) x top_k (%d) x capacity (%g) sends "
+            "%.3g elements to experts; at most %.0e are planned",
+            w->model.sequence, w->batch.micro, w->model.hidden, moe->top_k, moe->capacity, routed,
+            activation_max);
+    int64_t chunks = (int64_t)p->pp * p->virtual_stages;
+    if (ranks <= ranks_max && chunks > chunks_max)
+        gl_findings_add(findings, true, "parallel.pp",
+                        "pp (%d) x virtual_stages (%d) makes %lld chunks; at most %lld are planned",
+                        p->pp, p->virtual_stages, (long long)chunks, (long long)chunks_max);
 }
 
 /* ---- Architecture ------------------------------------------------------------------------ */

@@ -297,7 +297,7 @@ void gl_memory_estimate(const gl_workload *workload, const gl_parameters *parame
     double all = fixed + buckets + m.gradients_bytes + m.logits_bytes +
                  (parameters->exact ? m.activations_bytes : 0);
     double peak = fixed + varying_bytes(&e, &m, buckets);
-    m.not_together_bytes = all - peak;
+    m.not_together_bytes = fmax(0, all - peak); /* rounding */
     m.total_bytes = peak + m.reserve_bytes;
     m.fits = !known || m.total_bytes <= m.capacity_bytes;
     m.fits_known = known && (parameters->exact || !m.fits);

@@ -554,7 +554,7 @@ static void add_line(const gl_network *network, const gl_network_query *query, g
     const gl_sites *sites = &network->cluster->sites;
     int groups = query->over_sites.concurrent_groups;
     double share = sites->bw_bytes_per_s / (groups > 1 ? groups : 1);
-    double latency = (LINE_DELAYS + line_crossings(query) - 1) * sites->latency_s;
+    double delays = LINE_DELAYS + line_crossings(query) - 1, latency = delays * sites->latency_s;
     double bytes = line_bytes(query), flow = bytes / share, before = t->time_s;
     bool decides = flow + latency > before;
     t->time_s = latency + fmax(before, flow);
@@ -572,7 +572,7 @@ static void add_line(const gl_network *network, const gl_network_query *query, g
         "%s; over the line between %d sites %.0f B at %.3g GB/s (1/%d of it): %s, and %.0f "
         "delays of %s",
         t->formula, query->over_sites.nodes, bytes, share / 1e9, groups > 1 ? groups : 1,
-        gl_format_quantity(flow, GL_SECONDS, at, sizeof at), latency / sites->latency_s,
+        gl_format_quantity(flow, GL_SECONDS, at, sizeof at), delays,
         gl_format_quantity(sites->latency_s, GL_SECONDS, waits, sizeof waits));
     t->source = gl_arena_printf(arena, "%s + cluster.sites", t->source);
 }

@@ -4,12 +4,12 @@
  * bytes that it moves over each tier; the slower tier decides (docs/models/network.md has the
  * table, the sources and the limits):
  *
- *   ring          2(n−1) steps for all_reduce, n−1 for the others; S·f(n) over both tiers
- *   tree          2·((r−1) + log2 N) steps; 2S inside, 2S(N−1)/N between, over 0.92 of the
- * bandwidth nvls          S(r+1)/r over the switch (one node) nvls-tree     the same inside, a tree
- * between nodes hierarchical  2(r−1) + 2·log2 N steps; 2S(r−1)/r inside, then 2S(N−1)/N between
- *   in-network    S inside (r+1)/r or 2S(r−1)/r, S between: network switches add up
- *   pairwise      S(r−1)/n inside, S(n−r)/n·r between
+ * - ring: 2(n−1) steps for all_reduce, n−1 for the others; S·f(n) over both tiers
+ * - tree: 2·((r−1) + log2 N) steps; 2S inside, 2S(N−1)/N between, over 0.92 of the bandwidth
+ * - nvls: S(r+1)/r over the switch (one node); nvls-tree: the same inside, a tree between nodes
+ * - hierarchical: 2(r−1) + 2·log2 N steps; 2S(r−1)/r inside, then 2S(N−1)/N between
+ * - in-network: S inside (r+1)/r or 2S(r−1)/r, S between: network switches add up
+ * - pairwise: S(r−1)/n inside, S(n−r)/n·r between
  *
  * f is the bus factor. Bytes w take sqrt(w² + 3·half·w) / bw over a catalogue link: at w = half
  * half of bw, for w → ∞ all of it, for w → 0 nothing but latency is left; bytes that spread over k
@@ -62,7 +62,7 @@ typedef struct candidate {
     const char *name;
     double latency_s, bytes[2], bandwidth_share[2];
     bool one_by_one; /* the tiers work after each other; otherwise the slower hides the faster */
-    double tier_s[2], time_s;
+    double moves_s[2], tier_s[2], time_s;
 } candidate;
 
 enum { CANDIDATES_MAX = 6 };
@@ -381,9 +381,13 @@ static void offer(const rule_case *c, candidate a, choices *all)
         if (c->paths[tier].link == NULL)
             continue;
         moves[tier] = bytes_s(&c->paths[tier], a.bytes[tier]) / a.bandwidth_share[tier];
+        a.moves_s[tier] = moves[tier];
         a.tier_s[tier] = a.latency_s + moves[tier];
     }
     a.time_s = a.latency_s + (a.one_by_one ? moves[0] + moves[1] : fmax(moves[0], moves[1]));
+    /* A schedule takes the longer of both tiers: the slower one has what adds up. */
+    if (a.one_by_one)
+        a.tier_s[a.tier_s[1] >= a.tier_s[0]] = a.time_s;
     if (all->count == 0 || a.time_s < all->all[all->best].time_s)
         all->best = all->count;
     all->all[all->count++] = a;
@@ -448,7 +452,7 @@ static const char *seconds(double time_s, gl_arena *arena)
 static const char *explain_tier(const rule_case *c, const candidate *a, int tier, gl_arena *arena)
 {
     const path *p = &c->paths[tier];
-    double moves = a->tier_s[tier] - a->latency_s;
+    double moves = a->moves_s[tier];
     if (p->link == NULL)
         return "";
     const char *how =

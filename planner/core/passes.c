@@ -354,7 +354,8 @@ static void note_sends(const builder *b)
             continue;
         b->work->send_s[r->phase] += b->rows[i].time_s;
         b->work->way_s[r->phase] += gl_smaller(b->plan->times[i].way_s, b->rows[i].time_s);
-        b->work->send_row[r->phase] = i;
+        if (r->collective == GL_SENDRECV)
+            b->work->send_row[r->phase] = i;
     }
 }
 

@@ -87,10 +87,10 @@ typedef struct gl_stage_work {
     const gl_stage_plan *plan;
     gl_phase_share phase[2]; /* forward, backward */
     int chunks;
-    gl_pass *pass[2]; /* forward, backward; by chunk */
-    double send_s[2]; /* one activation to the next, one gradient to the previous stage */
-    double way_s[2];  /* of it, on the wire: the link is free for the next */
-    size_t send_row[2];
+    gl_pass *pass[2];   /* forward, backward; by chunk */
+    double send_s[2];   /* one activation to the next, one gradient to the previous stage */
+    double way_s[2];    /* of it, on the wire: the link is free for the next */
+    size_t send_row[2]; /* what is sent; where parts are joined behind it, send_s has that, too */
     bool every_microbatch; /* are there data parallel messages of every microbatch, … */
     bool gathers;          /* … such that compute waits for? */
     gl_once *once;

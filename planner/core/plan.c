@@ -9,6 +9,8 @@
 
 /* Range of factors on a tier's times in which the required bandwidth is looked for. */
 static const double SCALE_MIN = 1e-4, SCALE_MAX = 1e4;
+/* Sums of the simulation differ from products by their last digits. */
+static const double ROUNDING_FRAC = 1e-6;
 
 const char *gl_tier_name(gl_tier_kind tier)
 {
@@ -159,6 +161,8 @@ static void fill_rows(planner *p, const double *exposed_s)
         row->per_call = sp->times[i];
         row->time_s = sp->times[i].time_s * r->load_factor * (double)r->calls_per_step;
         row->exposed_s = plan->compute.known ? exposed_s[i] : (double)NAN;
+        if (row->exposed_s > row->time_s && row->exposed_s < row->time_s * (1 + ROUNDING_FRAC))
+            row->exposed_s = row->time_s;
         row->required_busbw_bytes_per_s = (double)NAN;
     }
 }
@@ -354,6 +358,12 @@ static void warn_of_gaps(planner *p)
              "step time, exposed communication and required bandwidth are not given");
     else if (c->evidence == GL_EVIDENCE_STATED)
         warn(p, "compute time is as stated in the description; only communication is modelled");
+    if (c->evidence == GL_EVIDENCE_STATED && p->plan->step.mfu_frac > 1)
+        warn(p,
+             gl_arena_printf(p->arena,
+                             "compute as stated makes an MFU of %.3g %%, which no GPU can do: is "
+                             "it the step of one GPU with this batch?",
+                             100 * p->plan->step.mfu_frac));
     if (w->buckets.compression > 1)
         warn(p, gl_arena_printf(p->arena, "gradient bytes are divided by %g (buckets.compression)",
                                 w->buckets.compression));

@@ -591,17 +591,18 @@ static step_sample sample_step(const step_case *c, double events, double *row_ex
     };
 }
 
-/* What sends cost: the step against one in which they take no time, in proportion to their time. */
+/* What sends cost: the step against one in which they take no time, in proportion to the time of
+ * each row; joining what was sent in parts is one of its own. */
 static void expose_sends(const gl_stage_work *work, double cost_s, double *row_exposed_s)
 {
+    const gl_stage_plan *plan = work->plan;
     double both_s = work->send_s[FORWARD] + work->send_s[BACKWARD];
-    for (int phase = 0; phase < 2; phase++) {
-        if (!(work->send_s[phase] > 0))
+    for (size_t i = 0; i < plan->traffic.row_count && both_s > 0; i++) {
+        const gl_traffic_row *r = &plan->traffic.rows[i];
+        if (r->dimension != GL_TRAFFIC_PP)
             continue;
-        size_t row = work->send_row[phase];
-        double calls = (double)work->plan->traffic.rows[row].calls_per_step;
-        row_exposed_s[row] =
-            gl_smaller(work->send_s[phase] * calls, cost_s * work->send_s[phase] / both_s);
+        double call_s = plan->times[i].time_s * r->load_factor;
+        row_exposed_s[i] = gl_smaller(call_s * (double)r->calls_per_step, cost_s * call_s / both_s);
     }
 }
 

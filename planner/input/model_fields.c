@@ -120,7 +120,7 @@ const gl_field gl_model_fields[] = {
 
     REAL_ROW("target.exposed_communication", target_exposed_frac, GL_FRACTION, 0.0001, 1, "10 %", "Share of the step that communication may take; the required bandwidth is computed for it."),
 
-    REAL_ROW("compute.step", compute.step_s, GL_SECONDS, GL_ABOVE_ZERO, 1e7, "", "A whole step of one GPU without communication and bubble, as measured; replaces the compute model."),
+    REAL_ROW("compute.step", compute.step_s, GL_SECONDS, GL_ABOVE_ZERO, 8.64e6, "", "A whole step of one GPU without communication and bubble, as measured; replaces the compute model."),
     REAL_ROW("compute.mfu", compute.mfu_frac, GL_FRACTION, GL_ABOVE_ZERO, 1, "", "Model FLOPs utilisation of one GPU without communication and bubble, as measured; replaces the compute model."),
 
     REAL_ROW("training.tokens", run_tokens, GL_NUMBER, 1, 1e18, "", "Tokens that a run trains on, such as 15e12: its time and cost are given."),

@@ -152,7 +152,7 @@ static const described columns[] = {
     {"compute", "block", "", "kind of layer"},
     {"compute", "operator", "", "what is computed"},
     {"compute", "forward_flop", "1", "floating-point operations of one microbatch on one rank"},
-    {"compute", "backward_flop", "1", "the same backward, recomputation included"},
+    {"compute", "backward_flop", "1", "the same backward, without what is recomputed"},
     {"compute", "forward_bytes", "B", "bytes over the GPU's memory"},
     {"compute", "backward_bytes", "B", "the same backward"},
     {"compute", "forward_s", "s", "time of one microbatch"},

@@ -12,6 +12,8 @@ static const double SIZE_MAX_ENTRIES = 2e6;
 /* Times are multiples of 1/64 us, which binary fractions hold exactly: start + duration of a slice
  * is the start of the next one to the last digit, and slices do not overlap by rounding. */
 static const double TICKS_PER_S = 64e6;
+/* … as long as they are this small, which is four years. */
+static const double TICKS_MAX = 9007199254740992.0;
 
 enum { SLICE_ENTRY = 'X', ARROW_START = 's', ARROW_END = 'f' };
 
@@ -288,6 +290,12 @@ bool gl_trace_check(const gl_plan *plan, double size, gl_error *err)
         return gl_fail(err, GL_ERROR_INPUT,
                        "--format trace shows a step in time, and compute time is not known: state "
                        "model.sequence with a known GPU, or compute.step");
+    if (plan->step.time_s * TICKS_PER_S > TICKS_MAX)
+        return gl_fail(
+            err, GL_ERROR_INPUT,
+            "the trace would be of %.3g seconds, more than %.3g: a step that takes years "
+            "is not drawn",
+            plan->step.time_s, TICKS_MAX / TICKS_PER_S);
     if (size > SIZE_MAX_ENTRIES)
         return gl_fail(err, GL_ERROR_INPUT,
                        "the trace would have about %.3g entries, more than %.3g: trace fewer "

@@ -74,3 +74,19 @@ same exposed_communication_s 0
 
 # What is not used is not swallowed.
 expect 3 "has no price list 'nowhere'" gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere
+
+# A stated time that no GPU can reach is doubted, and a limit that is printed is allowed.
+expect 0 'compute as stated makes an MFU of [0-9.e+]+ %, which no GPU can do' bash -c \
+    "gpulink-plan '$model' --cluster hgx-h100-16-ndr --set 'compute.step=1 us' 2>&1"
+expect 3 'allowed: above 0, at most 100 d' \
+    gpulink-plan "$model" --cluster hgx-h100-16-ndr --set 'compute.step=101 d'
+expect 0 'Step' gpulink-plan "$model" --cluster hgx-h100-16-ndr --set 'compute.step=100 d'
+
+# What one row of a pipeline's sends costs is not charged to another, and no row to more than its time.
+gpulink-plan "$models/gpt3-175b.yaml" --cluster hgx-h100-16-ndr --set 'cluster.inter_node.latency=10 ms' \
+    --set 'parallel={tp: 8, pp: 8, dp: 2, scatter_gather: true}' --set 'batch={global: 16, micro: 1}' \
+    --format json >plan.json
+checks=$((checks + 1))
+awk '/"operation"/ { name = $0 } /"time_s"/ { gsub(/[^0-9.e+-]/, "", $2); time = $2 }
+     /"exposed_s"/ { gsub(/[^0-9.e+-]/, "", $2); if ($2 > time) { print name, time, $2; bad = 1 } }
+     END { exit bad }' plan.json || fail 'a row is exposed for longer than it takes'

@@ -95,6 +95,7 @@ static gl_workload random_workload(uint64_t *random)
     p->zero = random_between(random, 0, 3);
     p->sequence_parallel = p->tp > 1 && random_between(random, 0, 1) == 1;
     p->recompute = (gl_recompute)random_between(random, 0, 2);
+    p->scatter_gather = random_between(random, 0, 1) == 1;
     w.overlap.dp = random_between(random, 0, 3) > 0;
     w.overlap.tp = random_between(random, 0, 1) == 1;
     w.overlap.pp = random_between(random, 0, 1) == 1;
@@ -139,6 +140,9 @@ static void check_sums(const gl_plan *plan)
         const gl_timed_row *row = &plan->rows[i];
         assert_true(row->exposed_s >= 0 && row->exposed_s <= row->time_s * (1 + 1e-9));
         assert_true(row->per_call.busbw_bytes_per_s > 0);
+        /* What schedules take is what is reported. */
+        assert_close(fmax(row->per_call.tier_s[0], row->per_call.tier_s[1]), row->per_call.time_s,
+                     1e-12);
         /* Nothing is faster than its link. */
         double limit = row->traffic->placement.nodes > 1
                            ? 8 * plan->cluster->inter.link->bw_bytes_per_s.value

@@ -340,6 +340,17 @@ static void test_absurd_sizes(void **state)
     assert_int_equal(f.count, 1);
     assert_string_equal(f.items[0].path, "model.sequence");
     gl_arena_destroy(arena);
+    w = valid_moe();
+    w.model.sequence = 100000000;
+    w.model.moe.experts = w.model.moe.top_k = 65536;
+    w.model.moe.capacity = 1000;
+    assert_finding(&w, true, "model.moe",
+                   "sequence (100000000) x micro (1) x hidden (1024) x top_k (65536) x capacity "
+                   "(1000) sends 6.71e+18 elements to experts; at most 1e+15 are planned");
+    w = valid();
+    w.model.layers = w.parallel.pp = 10000;
+    assert_finding(&w, true, "parallel.pp",
+                   "pp (10000) x virtual_stages (1) makes 10000 chunks; at most 1024 are planned");
 }
 
 /* ---- On a cluster ------------------------------------------------------------------------ */

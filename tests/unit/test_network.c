@@ -542,6 +542,26 @@ static void groups_over_sites_pay_the_line(void **state)
     query.size_bytes = 0;
     assert_true(gl_network_eval(network, &query, *state, &line, NULL));
     assert_close(line.time_s, 7 * 20e-3, 0.01);
+    /* A line without delay is no division by zero. */
+    cluster.sites.latency_s = 0;
+    assert_true(gl_network_eval(network_of(&cluster, *state), &query, *state, &here, NULL));
+    assert_non_null(strstr(here.formula, "and 7 delays of 0 s"));
+}
+
+/* A schedule takes the longer of the tiers: that must be all of the time, also where they work one
+ * after the other. */
+static void the_slower_tier_has_the_whole_time(void **state)
+{
+    gl_link slow = link_of("slow", GL_TRANSPORT_SHM, 2 * GB, 1, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 10 * GB, 1, 0, 0);
+    gl_cluster cluster = two_tiers(&slow, &ib);
+    gl_network_time t = time_of(&cluster, GL_ALL_REDUCE, (gl_placement){32, 16, 2, 1}, 1e9, *state);
+    assert_string_equal(t.algorithm, "hierarchical");
+    /* S inside, then 2S·15/16 over two NICs. */
+    assert_close(t.time_s, 1e9 / (2 * GB) + 1.875e9 / (20 * GB), 1e-9);
+    assert_close(t.tier_s[0], t.time_s, 1e-12);
+    assert_close(t.tier_s[1], 1.875e9 / (20 * GB), 1e-9);
+    assert_non_null(strstr(t.formula, "over slow: 500 ms"));
 }
 
 static void figures_alone_need_no_text(void **state)
@@ -599,6 +619,7 @@ int main(void)
         TEST(network_switches_that_reduce_are_a_choice),
         TEST(rails_forward_what_belongs_to_others),
         TEST(a_radix_tells_the_levels_of_switches),
+        TEST(the_slower_tier_has_the_whole_time),
         TEST(groups_over_sites_pay_the_line),
         TEST(figures_alone_need_no_text),
     };

@@ -231,6 +231,9 @@ static void refusals(void **state)
     gl_plan plan = *plan_with("llama-1.1b-ddp", "h200-nvlink", NULL, 0, arena);
     assert_false(gl_trace_check(&plan, 6e6, &err));
     assert_non_null(strstr(err.message, "6e+06 entries"));
+    plan.step.time_s = 1e12; /* ticks would leave 64 bits */
+    assert_false(gl_trace_check(&plan, 10, &err));
+    assert_non_null(strstr(err.message, "1e+12 seconds"));
     plan.compute.known = false;
     assert_false(gl_trace_check(&plan, 10, &err));
     assert_non_null(strstr(err.message, "compute time is not known"));
