@@ -19,7 +19,7 @@
 enum { GPU_COUNTS_MAX = 256, JOBS_MAX = 1024 };
 
 typedef struct search_options {
-    gl_planning_options planning; /* first: its options have their offsets in it */
+    gl_planning_options planning;
     const char *gpus;
     gl_texts fixed;
     long long top, max_tp, min_microbatches, jobs;
@@ -27,7 +27,17 @@ typedef struct search_options {
 } search_options;
 
 static const gl_option options_table[] = {
-    GL_PLANNING_OPTIONS,
+    {.name = "cluster",
+     .letter = 'c',
+     .type = GL_OPTION_LIST,
+     .value_name = "CLUSTER",
+     .help = "A calibration database, a cluster file, or the name of a bundled one.",
+     .offset = offsetof(search_options, planning.clusters)},
+    {.name = "set",
+     .type = GL_OPTION_LIST,
+     .value_name = "KEY=VALUE",
+     .help = "Change a field of the description, such as batch.global=512.",
+     .offset = offsetof(search_options, planning.settings)},
     {.name = "gpus",
      .letter = 'n',
      .type = GL_OPTION_TEXT,
@@ -76,7 +86,26 @@ static const gl_option options_table[] = {
      .offset = offsetof(search_options, jobs),
      .minimum = 1,
      .maximum = JOBS_MAX},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    {.name = "headroom",
+     .type = GL_OPTION_QUANTITY,
+     .value_name = "FACTOR",
+     .help = "The best layout's required bandwidth includes this factor (default 1.25).",
+     .offset = offsetof(search_options, planning.headroom),
+     .dimension = GL_NUMBER,
+     .minimum = 1,
+     .maximum = 100},
+    {.name = "seed",
+     .type = GL_OPTION_INTEGER,
+     .value_name = "N",
+     .help = "Of the random draws for the intervals (default 0); the layouts do not depend on it.",
+     .offset = offsetof(search_options, planning.seed),
+     .minimum = 0,
+     .maximum = 4294967295.0},
+    {.name = "allow-extrapolation",
+     .type = GL_OPTION_FLAG,
+     .help = "Answer beyond what the evidence carries, marked so.",
+     .offset = offsetof(search_options, planning.allow_extrapolation)},
+    GL_OUTPUT_OPTIONS(search_options, planning.output),
     {.name = NULL},
 };
 

@@ -104,9 +104,11 @@ const char *gl_search_remedy(const gl_workload *workload, const gl_cluster *clus
         return text;
     const char *layout = gl_layout_text(&miss->nearest, &miss->nearest_batch, arena);
     double capacity = cluster->gpu != NULL ? cluster->gpu->memory_bytes.value : 0;
-    return gl_arena_printf(arena, "%s%swith GPUs of %s instead of %s: %s\n", text,
-                           with_more_gpus(workload, cluster, *options, arena),
-                           gib(capacity + miss->miss_bytes, arena), gib(capacity, arena), layout);
+    const char *more = with_more_gpus(workload, cluster, *options, arena);
+    const char *larger =
+        gl_arena_printf(arena, "with GPUs of %s instead of %s: %s\n",
+                        gib(capacity + miss->miss_bytes, arena), gib(capacity, arena), layout);
+    return gl_arena_printf(arena, "%s%s%s", text, more, larger);
 }
 
 /* ---- the best of the best ---------------------------------------------------------------------

@@ -197,6 +197,13 @@ static int list_shards(const gl_search_space *s, const gl_search_degrees *g, int
     return count;
 }
 
+/* Recomputing the core of flash attention costs time and saves nothing: it keeps no scores. */
+static bool is_pointless(const gl_search_space *s, int recompute)
+{
+    return recompute == GL_RECOMPUTE_SELECTIVE && !is_fixed(s, GL_SEARCH_RECOMPUTE) &&
+           s->workload->kernels.attention != GL_ATTENTION_UNFUSED;
+}
+
 static void add_variants(const gl_search_space *s, const gl_search_degrees *g,
                          gl_search_variant variant, gl_search_lists *lists)
 {
@@ -212,7 +219,7 @@ static void add_variants(const gl_search_space *s, const gl_search_degrees *g,
         for (int i = 0; i < count; i++)
             for (int r = 0; r < recomputes; r++) {
                 if (!allows(s, GL_SEARCH_RECOMPUTE, r, (int64_t)p->recompute) ||
-                    (s->options->no_recompute && r != GL_RECOMPUTE_NONE))
+                    (s->options->no_recompute && r != GL_RECOMPUTE_NONE) || is_pointless(s, r))
                     continue;
                 variant.zero = zero;
                 variant.shard = shards[i];

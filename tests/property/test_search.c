@@ -50,7 +50,8 @@ static bool is_plain(const gl_parallel *p)
 {
     return (p->tp > 1 || !p->sequence_parallel) && (p->cp > 1 || p->cp_method == GL_CP_RING) &&
            (p->dp * p->cp > 1 || p->zero == 0) && (p->pp > 1 || p->schedule == GL_SCHEDULE_1F1B) &&
-           p->accumulate == (p->zero != 2);
+           p->accumulate == (p->zero != 2) &&
+           p->recompute != GL_RECOMPUTE_SELECTIVE; /* nothing with flash attention */
 }
 
 static bool chunks_are_even(const gl_workload *w)

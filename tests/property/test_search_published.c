@@ -80,6 +80,69 @@ static void gpt3_on_64_a100(void **state)
     assert_among_best("megatron-2022", "kort-004", 0);
 }
 
+static void llama_70b_on_64_h100(void **state)
+{
+    (void)state;
+    assert_among_best("dgxc", "dgxc-162", 0);
+}
+
+/* ---- BLOOM's sweep over layouts ---------------------------------------------------------------
+ */
+
+enum { RUNS_MAX = 128 };
+
+/* Place of a value among all, from 1; of equals the middle. */
+static double place(const double *values, size_t count, double value)
+{
+    double below = 0, equal = 0;
+    for (size_t i = 0; i < count; i++) {
+        below += values[i] < value;
+        equal += values[i] == value;
+    }
+    return below + (equal + 1) / 2;
+}
+
+/* Spearman's rank correlation. */
+static double rank_correlation(const double *x, const double *y, size_t count)
+{
+    double xy = 0, xx = 0, yy = 0, middle = ((double)count + 1) / 2;
+    for (size_t i = 0; i < count; i++) {
+        double a = place(x, count, x[i]) - middle, b = place(y, count, y[i]) - middle;
+        xy += a * b;
+        xx += a * a;
+        yy += b * b;
+    }
+    return xy / sqrt(xx * yy);
+}
+
+static void bloom_on_384_a100(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_conventions *conventions = load_conventions(arena);
+    gl_known_runs runs = load("bloom", arena);
+    double predicted_s[RUNS_MAX], measured_s[RUNS_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < runs.count; i++) {
+        gl_run_case made;
+        gl_evaluation e;
+        gl_run_case_build(conventions, &runs.items[i], arena, &made);
+        if (made.reason != NULL || gl_workload_ranks(&made.workload) != 384)
+            continue;
+        gl_evaluator *evaluator = gl_evaluator_create(&made.workload, made.cluster, false);
+        assert_true(
+            gl_evaluate(evaluator, &made.workload.parallel, &made.workload.batch, &e, NULL));
+        predicted_s[count] = e.step.time_s;
+        measured_s[count++] = runs.items[i].measured_s;
+        gl_evaluator_destroy(evaluator);
+    }
+    assert_true(count > 40);
+    double correlation = rank_correlation(predicted_s, measured_s, count);
+    if (correlation < 0.85)
+        fail_msg("rank correlation of %zu runs: %.3f", count, correlation);
+    gl_arena_destroy(arena);
+}
+
 /* ---- all of a table, for people -------------------------------------------------------------- */
 
 static void print_run(gl_conventions *conventions, const gl_known_run *run, unsigned fixed)
@@ -107,6 +170,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gpt3_on_64_a100),
+        cmocka_unit_test(llama_70b_on_64_h100),
+        cmocka_unit_test(bloom_on_384_a100),
     };
     if (argc < 2)
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -79,6 +79,7 @@ static void test_zero_stages(void **state)
                                        1}; /* master: the shards themselves */
     for (int zero = 0; zero <= 3; zero++) {
         w.parallel.zero = zero;
+        w.parallel.accumulate = zero != 2; /* shards alone, when each microbatch reduces */
         gl_memory m = estimate(&w, 0, NULL);
         assert_close(m.parameters_bytes, parameters[zero] * n8, 1e-12);
         assert_close(m.gradients_bytes, gradients[zero] * n8, 1e-12);
@@ -89,6 +90,9 @@ static void test_zero_stages(void **state)
                      1e-12);
         assert_close(m.not_together_bytes + 1, 1, 1e-6); /* accumulated gradients stay */
     }
+    w.parallel.zero = 2;
+    w.parallel.accumulate = true;
+    assert_close(estimate(&w, 0, NULL).gradients_bytes, 4 * n8, 1e-12);
 }
 
 /* GPT of 34·s·b·h per layer (arXiv 2205.05198, equation 2 without scores), of which two bytes are
