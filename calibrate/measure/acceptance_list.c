@@ -30,8 +30,9 @@ typedef struct reader {
     const char *name;
     const char *at, *end;
     int line;
-    char *cells[CELLS_MAX]; /* of the current line */
+    char *cells[CELLS_MAX]; /* of the current line, in … */
     int cell_count;
+    char *buffer, *next;     /* … this, which every line uses anew */
     int place[COLUMN_COUNT]; /* −1: not there */
     gl_arena *arena;
     gl_acceptance_list *out;
@@ -50,17 +51,12 @@ static bool fail(const reader *r, const char *path, const char *words, const cha
 /* ---- lines and cells ---------------------------------------------------------------------------
  */
 
-/* No cell is longer than what is left of its line. */
-static size_t line_length(const reader *r)
-{
-    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    return newline != NULL ? (size_t)(newline - r->at) : (size_t)(r->end - r->at);
-}
-
 /* One cell, without its quotes; the mark behind it stays. */
 static bool read_cell(reader *r)
 {
-    char *cell = gl_arena_alloc(r->arena, line_length(r) + 1, 1), *to = cell;
+    char *cell = r->next, *to = cell;
+    if (r->cell_count == CELLS_MAX)
+        return fail(r, NULL, "more than 256 cells in a line", NULL);
     bool quoted = r->at < r->end && *r->at == '"';
     r->at += quoted;
     while (r->at < r->end && *r->at != '\n') {
@@ -75,8 +71,8 @@ static bool read_cell(reader *r)
     }
     if (quoted && (r->at == r->end || *r->at++ != '"'))
         return fail(r, NULL, "a quote is never closed", NULL);
-    if (r->cell_count == CELLS_MAX)
-        return fail(r, NULL, "more than 256 cells in a line", NULL);
+    *to = '\0';
+    r->next = to + 1;
     r->cells[r->cell_count++] = cell;
     return true;
 }
@@ -90,6 +86,7 @@ static bool read_line(reader *r, bool *found)
     }
     *found = r->at < r->end;
     r->cell_count = 0;
+    r->next = r->buffer;
     while (*found) {
         if (!read_cell(r))
             return false;
@@ -238,6 +235,7 @@ bool gl_acceptance_list_parse(const char *name, const char *text, size_t length,
                 .at = text,
                 .end = text + length,
                 .line = 1,
+                .buffer = gl_arena_alloc_raw(arena, length + CELLS_MAX + 1, 1),
                 .arena = arena,
                 .out = &list,
                 .err = err};

@@ -89,8 +89,12 @@ static bool load(session *s, gl_diagnostics *diagnostics)
         return false;
     if (s->options.measured == NULL)
         return true;
-    return gl_delivered_load(s->options.measured, s->arena, &s->delivered, &err) ||
-           gl_diagnose_error(diagnostics, &err);
+    if (!gl_delivered_load(s->options.measured, s->arena, &s->delivered, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    if (s->options.planning.output.verbose)
+        gl_cli_note("%s: runs %zu, curves %zu", s->options.measured, s->delivered.run_count,
+                    s->delivered.curve_count);
+    return true;
 }
 
 /* The same plan, with what was measured where it was measured. */

@@ -284,16 +284,36 @@ static bool measurement_of(const context *c, size_t index, bool missing, gl_meas
 
 static const char *list_command(const context *c)
 {
-    return gl_arena_printf(c->arena, "gpulink-plan accept %s --cluster '%s' --list list.csv",
-                           c->view->model, c->view->cluster);
+    return gl_arena_printf(c->arena, "gpulink-plan accept %s --cluster %s --list list.csv",
+                           gl_shell_word(c->view->model, c->arena),
+                           gl_shell_word(c->view->cluster, c->arena));
+}
+
+/* Measures the whole list: as many processes as its widest groups take. */
+static const char *measure_list_command(const context *c)
+{
+    const gl_acceptance *a = c->acceptance;
+    gl_measurement m = {.placement = {.nodes = 1, .concurrent_groups = 1}};
+    for (size_t i = 0; i < a->test_count; i++) {
+        const gl_placement *p = &a->tests[i].placement;
+        int on_node = p->ranks_per_node * p->concurrent_groups;
+        m.placement.nodes = p->nodes > m.placement.nodes ? p->nodes : m.placement.nodes;
+        if (on_node > m.placement.ranks_per_node)
+            m.placement.ranks_per_node = on_node;
+        if (a->tests[i].planned_transport == GL_TRANSPORT_HOST)
+            m.transport = GL_TRANSPORT_HOST;
+    }
+    return gl_arena_printf(c->arena, "%sgpulink-calibrate run%s --db %s --acceptance list.csv",
+                           gl_measurement_launcher(&m, c->arena),
+                           m.transport == GL_TRANSPORT_HOST ? " --backend mpi" : "",
+                           gl_shell_word(database(c), c->arena));
 }
 
 static const char *missing_command(const context *c, const gl_measurement *m)
 {
     if (gl_measurement_is_plain(m))
         return gl_measurement_command(m, c->arena);
-    return gl_arena_printf(c->arena, "%s; %sgpulink-calibrate run --db %s --acceptance list.csv",
-                           list_command(c), gl_measurement_launcher(m, c->arena), m->db);
+    return gl_arena_printf(c->arena, "%s && %s", list_command(c), measure_list_command(c));
 }
 
 #define MISSING(X)                                                                                 \
@@ -514,23 +534,35 @@ static const char *next_steps(const context *c)
 {
     if (c->acceptance->delivered != NULL && c->acceptance->counts[GL_ACCEPTANCE_MISSING] == 0)
         return "";
-    return gl_arena_printf(
-        c->arena,
-        "To measure     %s\n"
-        "               gpulink-calibrate run --db %s --acceptance list.csv  # under mpirun for "
-        "several nodes\n",
-        list_command(c), database(c));
+    return gl_arena_printf(c->arena,
+                           "To measure     %s\n"
+                           "               %s\n",
+                           list_command(c), measure_list_command(c));
+}
+
+/* Without a link there is nothing to say of what it typically gives. */
+static bool misses_link(const gl_acceptance *a)
+{
+    bool missing = false;
+    for (size_t i = 0; i < a->test_count; i++)
+        missing = missing || isnan(a->tests[i].link_s);
+    return missing;
 }
 
 static void collect_warnings(const context *c, gl_scenario *out)
 {
     const gl_acceptance_view *view = c->view;
     const gl_plan *plan = c->acceptance->plan;
-    out->warnings = GL_ARENA_NEW(c->arena, const char *, view->note_count + plan->warning_count);
+    out->warnings =
+        GL_ARENA_NEW(c->arena, const char *, view->note_count + plan->warning_count + 1);
     for (size_t i = 0; i < view->note_count; i++)
         out->warnings[out->warning_count++] = view->notes[i];
     for (size_t i = 0; i < plan->warning_count; i++)
         out->warnings[out->warning_count++] = plan->warnings[i];
+    if (misses_link(c->acceptance))
+        out->warnings[out->warning_count++] =
+            "the planned cluster names no link of the catalogue: nothing is compared with what "
+            "such a link typically gives";
 }
 
 void gl_acceptance_report(const gl_acceptance *acceptance, const gl_acceptance_view *view,

@@ -2,6 +2,20 @@
 #include "planner/report/measuring.h"
 
 #include <inttypes.h>
+#include <string.h>
+
+const char *gl_shell_word(const char *word, gl_arena *arena)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                "0123456789_./-=:@,+%";
+    const char *text = "";
+    size_t length = strspn(word, plain);
+    if (word[length] == '\0' && length > 0)
+        return word;
+    for (; strchr(word, '\'') != NULL; word = strchr(word, '\'') + 1)
+        text = gl_arena_printf(arena, "%s%.*s'\\''", text, (int)strcspn(word, "'"), word);
+    return gl_arena_printf(arena, "'%s%s'", text, word);
+}
 
 bool gl_measurement_is_plain(const gl_measurement *m)
 {
@@ -28,8 +42,9 @@ const char *gl_measurement_command(const gl_measurement *m, gl_arena *arena)
                                               m->min_bytes, m->max_bytes);
     return gl_arena_printf(arena, "%sgpulink-calibrate run%s --db %s --ops %s --ranks %d%s%s",
                            gl_measurement_launcher(m, arena),
-                           m->transport == GL_TRANSPORT_HOST ? " --backend mpi" : "", m->db,
-                           gl_collective_name(m->collective), m->placement.ranks,
+                           m->transport == GL_TRANSPORT_HOST ? " --backend mpi" : "",
+                           gl_shell_word(m->db, arena), gl_collective_name(m->collective),
+                           m->placement.ranks,
                            m->placement.concurrent_groups > 1 ? " --concurrent" : "", sizes);
 }
 

@@ -31,6 +31,9 @@ const char *gl_measurement_launcher(const gl_measurement *m, gl_arena *arena);
  * groups. */
 const char *gl_nccl_tests_command(const gl_measurement *m, gl_arena *arena);
 
+/* A word of a command line as a shell takes it: in quotes where it must be. */
+const char *gl_shell_word(const char *word, gl_arena *arena);
+
 /* The command that would measure what a source of error rests on; in the arena. */
 const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena);
 

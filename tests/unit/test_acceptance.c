@@ -417,6 +417,9 @@ static void test_commands(void **state)
     m.placement = (gl_placement){4, 1, 4, 1};
     m.transport = GL_TRANSPORT_HOST;
     m.max_bytes = 0;
+    assert_string_equal(gl_shell_word("a b's", arena), "'a b'\\''s'");
+    assert_string_equal(gl_shell_word("", arena), "''");
+    assert_string_equal(gl_shell_word("models/x-1.yaml", arena), "models/x-1.yaml");
     assert_string_equal(gl_measurement_command(&m, arena),
                         "mpirun -n 4 gpulink-calibrate run --backend mpi --db new.db --ops "
                         "all_gather --ranks 4");
