@@ -22,7 +22,7 @@ typedef struct options {
     color_choice color;
 } options;
 
-static const char *const format_names[] = {"table", "csv", "json", "markdown", NULL};
+static const char *const format_names[] = {"table", "csv", "json", "markdown", "html", NULL};
 static const char *const color_names[] = {"auto", "always", "never", NULL};
 
 static const gl_option option_table[] = {
