@@ -126,7 +126,10 @@ static void put_plain(words *w, const char *line, size_t length)
     bool goes_on = w->in_item && blanks > 0;
     if (!goes_on)
         end_list(w);
-    put(w->page, goes_on ? "<span>" : w->labelled ? "<p>" : "<p class=\"subject\">");
+    put(w->page, goes_on       ? "<span>"
+                 : blanks > 0  ? "<p class=\"formula\">"
+                 : w->labelled ? "<p>"
+                               : "<p class=\"subject\">");
     put_verdicts(w->page, line + blanks, length - blanks);
     put(w->page, goes_on ? "</span>" : "</p>\n");
 }
@@ -376,9 +379,20 @@ static bool is_titled(const page *p, const gl_scenario *part)
     return p->several && part->name != NULL && part != p->report->comparison;
 }
 
+/* The answer in words may be all there is. */
+static bool is_empty(const page *p, const gl_scenario *part)
+{
+    for (size_t i = 0; i < part->table_count; i++)
+        if (is_shown(p, part->tables[i]))
+            return false;
+    return part->warning_count == 0;
+}
+
 static void put_part(page *p, const gl_scenario *part, size_t index)
 {
     p->part = index;
+    if (is_empty(p, part))
+        return;
     gl_output_printf(p->out, "<section id=\"part-%zu\"", index);
     if (is_titled(p, part)) {
         gl_output_printf(p->out, " aria-labelledby=\"title-%zu\">\n<h2 id=\"title-%zu\">", index,

@@ -217,10 +217,10 @@
       const data = JSON.parse(figure.querySelector("script").textContent);
       if (data.categories) data.categories = unlike(data.categories);
       const box = figure.querySelector(".canvas"), canvas = figure.querySelector("canvas");
-      if (data.categories) {
-        const row = data.dense ? 26 : 46;
-        box.style.minHeight = `${Math.max(150, 110 + row * data.categories.length)}px`;
-      }
+      const narrow = box.clientWidth < 480;
+      const legend = data.series.length > 1 ? (narrow ? 16 : 5) * data.series.length : 0;
+      const rows = data.categories ? Math.max(40, (data.dense ? 26 : narrow && !data.stacked ? 58 : 46) * data.categories.length) : 270;
+      box.style.minHeight = `${80 + rows + legend}px`;
       const f = { data, box, canvas, chart: null };
       figures.push(f);
       draw(f);

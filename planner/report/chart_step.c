@@ -178,6 +178,46 @@ static void chart_options(gl_charting *c)
     gl_chart__hang(c, at, &chart);
 }
 
+/* What was swept stands before the column `cluster`: "parallel_tp 4, batch_micro 2". */
+static const char *row_name(const gl_table *summary, size_t row, gl_arena *arena)
+{
+    const char *name = "";
+    for (size_t i = 0; i < summary->column_count; i++) {
+        const gl_column *column = &summary->columns[i];
+        const gl_cell *cell = &summary->cells[row * summary->column_count + i];
+        const char *between = name[0] != '\0' ? ", " : "";
+        if (strcmp(column->name, "gpus") == 0)
+            break;
+        if (cell->type == GL_CELL_TEXT && strcmp(column->name, "cluster") == 0)
+            name = gl_arena_printf(arena, "%s%s%s", name, between, cell->as.text);
+        else if (cell->type == GL_CELL_TEXT)
+            name =
+                gl_arena_printf(arena, "%s%s%s %s", name, between, column->heading, cell->as.text);
+        else
+            name = gl_arena_printf(arena, "%s%s%s %g", name, between, column->heading,
+                                   gl_chart__number(summary, row, column->name));
+    }
+    return name;
+}
+
+enum { SUMMARY_MAX = 100 };
+
+/* Where nothing says what a step consists of: its time. */
+static void add_summary(gl_charting *c, gl_chart *chart, const gl_table *summary)
+{
+    for (size_t row = 0; row < summary->row_count && row < SUMMARY_MAX; row++) {
+        const bar b = {.name = row_name(summary, row, c->arena),
+                       .time_s = gl_chart__number(summary, row, "step_time_s"),
+                       .low_s = gl_chart__number(summary, row, "step_time_p10_s"),
+                       .high_s = gl_chart__number(summary, row, "step_time_p90_s"),
+                       .parts_s = {[COMPUTE] = gl_chart__number(summary, row, "step_time_s")}};
+        if (b.time_s > 0)
+            add_bar(chart, c->arena, &b);
+    }
+    if (chart->series_count > 0)
+        chart->series[0].name = "step";
+}
+
 /* Beside the summary where there is one, else beside the only step. */
 void gl_charts__step(gl_charting *c)
 {
@@ -199,6 +239,8 @@ void gl_charts__step(gl_charting *c)
     }
     if (has_summary)
         chart.table = "summary";
+    if (has_summary && chart.category_count == 0)
+        add_summary(c, &chart, gl_chart__table(gl_chart__part(c->report, summary_at), "summary"));
     sort_series(&chart);
     set_words(&chart, c->arena);
     gl_chart__hang(c, has_summary ? summary_at : at, &chart);
