@@ -107,7 +107,7 @@ static void test_impossible_nodes_are_refused(void **state)
     refused("pcie5-direct-16", "cluster.inter_node.attachment", "gpu-switch",
             "NICs hang off a CPU");
     refused("pcie5-switch-16", "cluster.pcie.switches", "12", "12 PCIe switches at the CPUs");
-    refused("hgx-h100-16-ndr", "cluster.inter_node.reach.node", "3000 m",
+    refused("hgx-h100-16-ndr", "cluster.inter_node.reach.leaf", "3000 m",
             "ib-ndr reaches 2000 m, not 3000");
     refused("pcie5-pairs-16", "cluster.intra_node.domain", "4", "joins at most 2 GPUs, not 4");
     refused("pcie5-pairs-16", "cluster.gpus_per_node", "7", "do not divide a node of 7");
