@@ -97,17 +97,20 @@ check_cmake() {
         die "CMake $version is too old: 3.25 or newer is needed"
 }
 
+# build PRESET [TARGET...]
 build() {
-    step "configuring preset $1"
-    cmake --preset "$1" -Wno-dev >/dev/null
-    step "building preset $1"
-    cmake --build --preset "$1" --parallel "$(nproc)" -- --no-print-directory
+    local preset=$1
+    shift
+    step "configuring preset $preset"
+    cmake --preset "$preset" -Wno-dev >/dev/null
+    step "building preset $preset"
+    cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"} -- --no-print-directory
 }
 
 run_plan() {
     install_missing "$build_needs"
     check_cmake
-    build release
+    build release gpulink-plan gpulink-calibrate gpulink_calibrations
     step "build/release/bin/gpulink-plan $model --cluster $cluster"
     build/release/bin/gpulink-plan "$model" --cluster "$cluster"
 }
