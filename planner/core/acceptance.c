@@ -143,14 +143,15 @@ static void add_stage(judge *j, const gl_stage_plan *sp)
         if (traffic->rows[i].placement.ranks > 1 && traffic->rows[i].calls_per_step > 0 &&
             find_test(j->out, &traffic->rows[i]) == NULL)
             add_test(j, &traffic->rows[i], &sp->times[i]);
-    for (size_t t = 0; t < j->out->test_count; t++) {
-        gl_acceptance_test *test = &j->out->tests[t];
-        int64_t calls = 0;
-        for (size_t i = 0; i < traffic->row_count; i++)
-            if (find_test(j->out, &traffic->rows[i]) == test)
-                calls += traffic->rows[i].calls_per_step;
-        test->calls_per_step = calls > test->calls_per_step ? calls : test->calls_per_step;
+    int64_t *calls = GL_ARENA_NEW(j->arena, int64_t, j->out->test_count);
+    for (size_t i = 0; i < traffic->row_count; i++) {
+        const gl_acceptance_test *test = find_test(j->out, &traffic->rows[i]);
+        if (test != NULL)
+            calls[test - j->out->tests] += traffic->rows[i].calls_per_step;
     }
+    for (size_t t = 0; t < j->out->test_count; t++)
+        if (calls[t] > j->out->tests[t].calls_per_step)
+            j->out->tests[t].calls_per_step = calls[t];
 }
 
 static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
