@@ -20,6 +20,7 @@ libyaml-dev|pkg-config --exists yaml-0.1
 libsqlite3-dev|pkg-config --exists sqlite3
 libgsl-dev|pkg-config --exists gsl
 libjansson-dev|pkg-config --exists jansson
+libjs-chart.js|test -e /usr/share/javascript/chart.js/chart.min.js
 '
 readonly test_needs='
 libcmocka-dev|pkg-config --exists cmocka
@@ -36,6 +37,7 @@ mpich|command -v mpiexec.mpich
 sqlite3|command -v sqlite3
 procps|command -v ps
 util-linux|command -v unshare
+chromium|command -v chromium
 '
 
 step() {
