@@ -21,6 +21,7 @@ libsqlite3-dev|pkg-config --exists sqlite3
 libgsl-dev|pkg-config --exists gsl
 libjansson-dev|pkg-config --exists jansson
 libxlsxwriter-dev|pkg-config --exists xlsxwriter
+libjs-chart.js|test -e /usr/share/javascript/chart.js/chart.min.js
 '
 readonly test_needs='
 libcmocka-dev|pkg-config --exists cmocka
@@ -40,6 +41,7 @@ util-linux|command -v unshare
 libreoffice-calc-nogui|command -v soffice
 zip|command -v zip
 unzip|command -v unzip
+chromium|command -v chromium
 '
 
 step() {

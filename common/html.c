@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/html.h"
 
-#include "common/html/assets.h"
 #include "common/utf8.h"
 
 #include <string.h>
@@ -72,9 +71,4 @@ void gl_html_json(gl_output *out, const char *json)
             gl_output_write(out, json, bytes);
         json += bytes;
     }
-}
-
-const char *gl_html_chartjs_release(void)
-{
-    return gl_html_chartjs_version;
 }

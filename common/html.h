@@ -13,7 +13,4 @@ void gl_html_text_part(gl_output *out, const char *text, size_t length);
 /* JSON inside of a script element: no character of it can end the element, or a line of script. */
 void gl_html_json(gl_output *out, const char *json);
 
-/* What was built in to draw charts: "3.9.1"; "" when nothing was. */
-const char *gl_html_chartjs_release(void);
-
 #endif

@@ -51,6 +51,16 @@ const char *gl_render__clean(gl_arena *arena, const char *text)
     return clean;
 }
 
+size_t gl_render__label(const char *line, size_t length)
+{
+    if (length == 0 || line[0] == ' ')
+        return 0;
+    for (size_t i = 1; i + 1 < length; i++)
+        if (line[i] == ' ' && line[i + 1] == ' ')
+            return i;
+    return 0;
+}
+
 static const char *one_line(gl_arena *arena, const char *text)
 {
     char *copy = gl_arena_strdup(arena, text);

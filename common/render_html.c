@@ -42,17 +42,6 @@ static void put_element(const page *p, const char *tag, const char *text)
 /* ---- the answer in words ----------------------------------------------------------------------
  */
 
-/* Where a line's text starts behind a label that two blanks end; 0: it has no label. */
-static size_t label_length(const char *line, size_t length)
-{
-    if (length == 0 || line[0] == ' ')
-        return 0;
-    for (size_t i = 1; i + 1 < length; i++)
-        if (line[i] == ' ' && line[i + 1] == ' ')
-            return i;
-    return 0;
-}
-
 typedef struct words {
     const page *page;
     bool in_list, in_item, labelled;
@@ -138,7 +127,7 @@ static void put_headline(const page *p, const char *text)
 {
     words w = {.page = p};
     for (const char *line = gl_render__clean(p->arena, text); *line != '\0';) {
-        size_t length = strcspn(line, "\n"), label = label_length(line, length);
+        size_t length = strcspn(line, "\n"), label = gl_render__label(line, length);
         if (label > 0)
             put_labelled(&w, line, length, label);
         else if (length > 0)
@@ -171,6 +160,11 @@ static void put_answer(const page *p, const gl_scenario *part, size_t index)
 static void put_answers(const page *p)
 {
     const gl_scenario *part;
+    bool any = p->report->comparison != NULL && has_headline(p->report->comparison);
+    for (size_t i = 0; i < p->report->scenario_count; i++)
+        any = any || has_headline(&p->report->scenarios[i]);
+    if (!any)
+        return;
     put(p, "<section class=\"answers\" aria-label=\"The answer\">\n");
     if (p->report->comparison != NULL)
         put_answer(p, p->report->comparison, p->report->scenario_count);

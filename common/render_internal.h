@@ -25,6 +25,10 @@ const char *gl_render__heading(const gl_column *column);
 /* What people read in a cell: one line, no control characters, in the arena. */
 const char *gl_render__cell(gl_arena *arena, const gl_column *column, const gl_cell *cell);
 
+/* How long the label of a headline's line is, which two blanks end: "Step" of "Step    240 ms". 0:
+ * it has none. */
+size_t gl_render__label(const char *line, size_t length);
+
 /* A text of several lines without other control characters, in the arena. */
 const char *gl_render__clean(gl_arena *arena, const char *text);
 

@@ -21,16 +21,30 @@ static void put_heading(gl_arena *arena, gl_output *out, int level, const char *
     gl_output_puts(out, "\n\n");
 }
 
+/* A label is bold; blanks that line texts up on a terminal would be lost anyway. */
+static void put_line(gl_arena *arena, gl_output *out, const char *line, size_t length)
+{
+    size_t label = gl_render__label(line, length), from = label;
+    while (from < length && line[from] == ' ')
+        from++;
+    if (label > 0) {
+        gl_output_puts(out, "**");
+        put_escaped(out, gl_arena_strndup(arena, line, label));
+        gl_output_puts(out, "** ");
+    }
+    put_escaped(out, gl_arena_strndup(arena, line + from, length - from));
+}
+
 /* Lines stay lines: two blanks at the end force a break. */
 static void put_paragraph(gl_arena *arena, gl_output *out, const char *text)
 {
-    for (const char *rest = text; *rest != '\0';) {
+    for (const char *rest = gl_render__clean(arena, text); *rest != '\0';) {
         size_t length = strcspn(rest, "\n");
-        put_escaped(out, gl_render__clean(arena, gl_arena_strndup(arena, rest, length)));
+        put_line(arena, out, rest, length);
         rest += length;
         if (*rest == '\n')
             rest++;
-        gl_output_puts(out, *rest != '\0' ? "  \n" : "\n");
+        gl_output_puts(out, *rest != '\0' && *rest != '\n' && length > 0 ? "  \n" : "\n");
     }
     gl_output_puts(out, "\n");
 }
@@ -85,6 +99,14 @@ static void put_rows(gl_arena *arena, gl_output *out, const gl_table *table)
     }
 }
 
+/* Blanks before a name say whose part it is. */
+static void put_name(gl_output *out, const char *name)
+{
+    for (; strncmp(name, "  ", 2) == 0; name += 2)
+        gl_output_puts(out, "&emsp;");
+    put_escaped(out, name);
+}
+
 static void put_record(gl_arena *arena, gl_output *out, const gl_table *table)
 {
     gl_output_puts(out, "| quantity | value |\n| --- | --- |\n");
@@ -93,7 +115,7 @@ static void put_record(gl_arena *arena, gl_output *out, const gl_table *table)
             table->cells[i].type == GL_CELL_EMPTY)
             continue;
         gl_output_puts(out, "| ");
-        put_escaped(out, gl_render__heading(&table->columns[i]));
+        put_name(out, gl_render__heading(&table->columns[i]));
         gl_output_puts(out, " |");
         put_cell(arena, out, table, 0, i);
         gl_output_puts(out, "\n");
@@ -144,7 +166,7 @@ void gl_render__markdown(const gl_report *report, const gl_render_options *optio
         for (size_t t = 0; t < part->table_count; t++)
             if (gl_render__selects(options, part->tables[t]) &&
                 (part->tables[t]->row_count > 0 || options->only_table != NULL))
-                put_table(arena, out, part->tables[t], level);
+                put_table(arena, out, part->tables[t], part->name != NULL ? level : 2);
         if (part->warning_count > 0)
             put_warnings(arena, out, part, level);
     }

@@ -6,6 +6,5 @@
 extern const char gl_html_style[], gl_html_style_hash[];
 extern const char gl_html_script[], gl_html_script_hash[];
 extern const char gl_html_chartjs[], gl_html_chartjs_hash[]; /* "": built without Chart.js */
-extern const char gl_html_chartjs_version[];
 
 #endif

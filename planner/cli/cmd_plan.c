@@ -41,8 +41,9 @@ typedef struct session {
     bool answer_is_no; /* under --strict */
     size_t left_out;   /* combinations of a sweep that can not be planned */
     double trace_size; /* entries of a trace so far */
-    gl_trace *trace;   /* being written; NULL: not, or not yet */
-    gl_xlsx *book;     /* likewise */
+    const char *model_name;
+    gl_trace *trace; /* being written; NULL: not, or not yet */
+    gl_xlsx *book;   /* likewise */
 } session;
 
 static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
@@ -133,6 +134,8 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
                          const gl_setting *swept)
 {
     gl_texts notes = {0};
+    if (s->model_name == NULL)
+        s->model_name = gl_arena_strdup(s->arena, planned->workload.model.name);
     for (size_t i = 0; i < planned->notes.count; i++)
         gl_texts_add(&notes, s->arena, planned->notes.items[i]);
     for (size_t i = 0; i < cluster->notes.count; i++)
@@ -256,6 +259,8 @@ static void put_summary_first(session *s)
     gl_plan_take_summary(&s->report, s->arena, &summary);
     const char *only = only_table(s);
     if (only != NULL && strcmp(only, "summary") == 0) {
+        if (s->model_name != NULL && count > 1)
+            s->report.title = gl_arena_printf(s->arena, "%s: %zu scenarios", s->model_name, count);
         s->report.scenarios[0] = summary;
         s->report.scenario_count = 1;
     } else if (count > 1 && only == NULL) {

@@ -216,6 +216,7 @@ static void add_summary(gl_charting *c, gl_chart *chart, const gl_table *summary
     }
     if (chart->series_count > 0)
         chart->series[0].name = "step";
+    chart->title = "Step time";
 }
 
 /* Beside the summary where there is one, else beside the only step. */

@@ -25,7 +25,10 @@ static void run_chromium(const int *commands, const int *answers, const char *fo
     int nowhere = open("/dev/null", O_RDWR);
     dup2(nowhere, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
-    execlp("chromium", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+    const char *program = getenv("CHROMIUM");
+    if (program == NULL || program[0] == '\0')
+        program = "chromium";
+    execlp(program, program, "--headless=new", "--no-sandbox", "--disable-gpu",
            "--disable-dev-shm-usage", "--no-first-run", "--hide-scrollbars",
            "--disable-background-networking", "--remote-debugging-pipe", profile, "about:blank",
            (char *)NULL);
