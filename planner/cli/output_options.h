@@ -26,9 +26,8 @@ extern const char *const gl_color_choices[];
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help =                                                                                       \
-         "Form of the answer: table, csv, json, markdown or html (default table); plan: "          \
-         "also trace.",    \
+     .help = "Form of the answer: table, csv, json, markdown or html (default table); plan: "      \
+             "also trace.",                                                                        \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
