@@ -264,7 +264,9 @@ typedef struct view {
 } view;
 
 enum { WHOLE, BEGINNING, VIEWS };
-enum { WHATS = GL_STREAM_COUNT + 2 }; /* compute is a forward, a backward, or the optimizer */
+enum {
+    KINDS_OF_WORK = GL_STREAM_COUNT + 2
+}; /* compute is a forward, a backward, or the optimizer */
 
 typedef struct timeline {
     gl_arena *arena;
@@ -329,7 +331,7 @@ static void draw(view *v, const gl_event *event, const char *what)
 static void add_up(timeline *t, const gl_event *event, const char *what)
 {
     int kind = event->stream == GL_STREAM_COMPUTE ? (int)event->kind : (int)event->stream + 2;
-    slice *sum = &t->sums[event->stage * WHATS + kind];
+    slice *sum = &t->sums[event->stage * KINDS_OF_WORK + kind];
     if (sum->events++ == 0) {
         sum->start_s = event->start_s;
         sum->what = what;
@@ -382,12 +384,12 @@ static void put_slices(view *v, gl_table *table)
 
 static void put_stages(const timeline *t, double time_s, gl_table *table)
 {
-    for (int i = 0; i < t->stages * WHATS; i++) {
+    for (int i = 0; i < t->stages * KINDS_OF_WORK; i++) {
         const slice *sum = &t->sums[i];
         if (sum->events == 0)
             continue;
         gl_cell *cell = gl_table_add_row(table);
-        *cell++ = gl_integer(i / WHATS);
+        *cell++ = gl_integer(i / KINDS_OF_WORK);
         *cell++ = gl_text(sum->what);
         *cell++ = gl_integer(sum->events);
         *cell++ = gl_real(sum->start_s);
@@ -422,7 +424,7 @@ static void simulate(const gl_plan *plan, size_t slices, gl_arena *arena, gl_tab
     gl_arena *scratch = gl_arena_create();
     timeline t = {.arena = arena, .stages = plan->workload->parallel.pp};
     t.shown = t.stages < STAGES_MAX ? t.stages : STAGES_MAX;
-    t.sums = GL_ARENA_NEW(scratch, slice, (size_t)t.stages * WHATS);
+    t.sums = GL_ARENA_NEW(scratch, slice, (size_t)t.stages * KINDS_OF_WORK);
     t.views[WHOLE] = new_view(&t, INFINITY, slices, scratch);
     t.views[WHOLE].least_s = new_view(&t, plan->step.time_s, slices, scratch).least_s;
     t.views[BEGINNING] = new_view(&t, beginning_of(plan), slices, scratch);

@@ -129,7 +129,6 @@ expect 2 "unknown option|did you mean" gpulink-plan good.yaml --cluster "$cluste
 expect 2 "did you mean.*--format|--format" gpulink-plan good.yaml --cluster "$cluster" --fromat json
 expect 2 "no table|not known.*traffic" gpulink-plan good.yaml --cluster "$cluster" --format csv --table trafic
 expect 2 "did you mean 'traffic'" gpulink-plan good.yaml --cluster "$cluster" --format csv --table trafic
-expect 2 'html is not available' gpulink-plan good.yaml --cluster "$cluster" --format html
 expect 2 "'xml' is not known" gpulink-plan good.yaml --cluster "$cluster" --format xml
 expect 2 'cluster is missing' gpulink-plan good.yaml
 expect 2 'example: gpulink-plan plan good.yaml --cluster' gpulink-plan good.yaml

@@ -13,7 +13,7 @@ expect 0 '<caption>Traffic' gpulink-plan "$model" --cluster "$cluster" -f html -
 expect 0 '<p class="formula">= 228 ms' gpulink-plan explain "$model" --cluster "$cluster" step.time_s -f html
 expect 0 '<caption>' gpulink-plan schema model -f html
 expect 0 '<caption>Curves' gpulink-calibrate show "$GPULINK_BUILD/data/calibrations/h200-nvlink.db" --format html
-expect 2 'use table, csv, json, markdown, html or trace' gpulink-plan "$model" --cluster "$cluster" -f htm
+expect 2 'use table, csv, json, markdown, html, trace or xlsx' gpulink-plan "$model" --cluster "$cluster" -f htm
 expect 4 'No space left' gpulink-plan "$model" --cluster "$cluster" -f html --output /dev/full
 
 # A file as standard output; the same each time.
