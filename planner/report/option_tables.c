@@ -114,12 +114,20 @@ static gl_cell fits_cell(const gl_plan *plan)
       IF_PLANNED(gl_real(plan->memory.capacity_bytes)))                                            \
     X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                \
       IF_PLANNED(gl_text(gl_evidence_name(plan->step.evidence))))                                  \
+    X("currency", NULL, GL_NUMBER, GL_FOR_MACHINES, IF_PRICED(gl_text(plan->cost.currency)))       \
+    X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.capex))                              \
+    X("per_gpu_hour", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_gpu_hour))                \
+    X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_million_tokens))    \
+    X("per_million_tokens_p10", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(per_million_tokens.p10))    \
+    X("per_million_tokens_p90", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(per_million_tokens.p90))    \
     X("note", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->why_not))                            \
     X("remedy", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->remedy))
 
 #define IF_PLANNED(cell)   (plan != NULL ? (cell) : (gl_cell){0})
 #define STEP(member)       IF_PLANNED(gl_real(plan->step.member))
 #define EXPOSED(dimension) IF_PLANNED(gl_real(exposed_s(plan, dimension)))
+#define IF_PRICED(cell)    (plan != NULL && plan->cost.cluster != NULL ? (cell) : (gl_cell){0})
+#define COST(member)       IF_PRICED(gl_real(plan->cost.member))
 #define NEED(tier, member) IF_PLANNED(gl_real(plan->needs[GL_TIER_##tier##_NODE].member))
 
 gl_table *gl_options_table(const gl_comparison *comparison, const gl_option_note *notes,
@@ -287,7 +295,33 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
       gl_real(pair->probability))                                                                  \
     X("ratio", "Time of A over B", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio))                    \
     X("ratio_p10", "P10", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio_p10))                         \
-    X("ratio_p90", "P90", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio_p90))
+    X("ratio_p90", "P90", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio_p90))                         \
+    X("probability_a_cheaper_frac", "P(A cheaper)", GL_FRACTION, GL_FOR_ALL,                       \
+      gl_real(money.probability_cheaper))                                                          \
+    X("payback_months", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(money.even.months))              \
+    X("dearer_network", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(money.even.network))             \
+    X("dearer_network_at_even", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
+      gl_real(money.even.network_at_even))
+
+/* Two options as money; NaN where one of them has no price. */
+typedef struct money_of_pair {
+    double probability_cheaper;
+    gl_cost_even even;
+} money_of_pair;
+
+static money_of_pair money_of(const gl_compared *a, const gl_compared *b)
+{
+    const double nan = (double)NAN;
+    money_of_pair money = {nan, {.months = nan, .network = nan, .network_at_even = nan}};
+    if (a->plan == NULL || b->plan == NULL || a->plan->cost.cluster == NULL ||
+        b->plan->cost.cluster == NULL)
+        return money;
+    money.probability_cheaper = gl_cost_probability_cheaper(&a->plan->cost, &b->plan->cost);
+    money.even = gl_cost_break_even(&a->plan->cost, &b->plan->cost);
+    if (isinf(money.even.months))
+        money.even.months = nan; /* never */
+    return money;
+}
 
 gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
 {
@@ -298,6 +332,8 @@ gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
         const gl_pair *pair = &comparison->pairs[i];
         const gl_cluster *a = comparison->options[pair->a].setup.cluster;
         const gl_cluster *b = comparison->options[pair->b].setup.cluster;
+        money_of_pair money =
+            money_of(&comparison->options[pair->a], &comparison->options[pair->b]);
         gl_cell *cell = gl_table_add_row(table);
         PROBABILITY(AS_CELL)
     }
