@@ -493,7 +493,8 @@ static void weigh_sources(builder *b)
     }
     if (tokens && b->in->draw_count > 0)
         add_step(b, middle);
-    qsort(out->sources, out->source_count, sizeof *out->sources, compare_sources);
+    if (out->source_count > 0)
+        qsort(out->sources, out->source_count, sizeof *out->sources, compare_sources);
 }
 
 /* ---- site and expansion

@@ -480,7 +480,8 @@ static void finish(const search *s, const finds *all, gl_arena *arena, gl_search
         for (size_t k = 0; k < all->fronts[i].count; k++)
             if (!is_beaten(&all->fronts[i].items[k], o, all->fronts))
                 out->front[out->front_count++] = all->fronts[i].items[k];
-    qsort(out->front, out->front_count, sizeof *out->front, by_time);
+    if (out->front_count > 0)
+        qsort(out->front, out->front_count, sizeof *out->front, by_time);
     out->rejections = all->rejections;
     out->rejection_count = all->rejection_count;
     if (out->rejection_count > 0)

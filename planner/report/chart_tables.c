@@ -98,7 +98,8 @@ static void collect_groups(curves *c)
         g->least_bytes = fmin(g->least_bytes, (double)row->size_bytes);
         g->most_bytes = fmax(g->most_bytes, (double)row->size_bytes);
     }
-    qsort(c->groups, c->group_count, sizeof *c->groups, longest_first);
+    if (c->group_count > 0)
+        qsort(c->groups, c->group_count, sizeof *c->groups, longest_first);
     if (c->group_count > GROUPS_MAX)
         c->group_count = GROUPS_MAX;
 }
@@ -367,7 +368,8 @@ static int in_order(const void *a, const void *b)
 
 static void put_slices(view *v, gl_table *table)
 {
-    qsort(v->slices, v->count, sizeof *v->slices, in_order);
+    if (v->count > 0)
+        qsort(v->slices, v->count, sizeof *v->slices, in_order);
     for (size_t i = 0; i < v->count; i++) {
         const slice *s = &v->slices[i];
         bool link = s->stream != GL_STREAM_COMPUTE;
