@@ -51,6 +51,14 @@ static inline gl_quote gl_said_first(const gl_diagnosis *d, gl_said what)
     return d->facts->log->said[what].first;
 }
 
+/* A finding when the logs say so at all, with the first line that does as its proof. */
+static inline void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_severity severity,
+                                 gl_said what)
+{
+    if (gl_said_count(d, what) > 0)
+        gl_found(d, rule, severity, gl_said_first(d, what));
+}
+
 /* Do the ranks of the logs sit on several machines? */
 gl_answer gl_on_several_nodes(const gl_diagnosis *d);
 

@@ -27,32 +27,27 @@ static void check_one_rank(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_duplicate(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_DUPLICATE_GPU) > 0)
-        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_DUPLICATE_GPU));
+    gl_found_said(d, rule, GL_FAULT, GL_SAID_DUPLICATE_GPU);
 }
 
 static void check_cpus(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_ONE_CPU) > 0)
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_ONE_CPU));
+    gl_found_said(d, rule, GL_WARNING, GL_SAID_ONE_CPU);
 }
 
 static void check_far_cpus(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_CPUS_DISJOINT) > 0)
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_CPUS_DISJOINT));
+    gl_found_said(d, rule, GL_WARNING, GL_SAID_CPUS_DISJOINT);
 }
 
 static void check_nvml(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_NVML_FAILED) > 0)
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_NVML_FAILED));
+    gl_found_said(d, rule, GL_WARNING, GL_SAID_NVML_FAILED);
 }
 
 static void check_gone(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_REMOTE_GONE) > 0)
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_REMOTE_GONE));
+    gl_found_said(d, rule, GL_WARNING, GL_SAID_REMOTE_GONE);
 }
 
 static void check_warnings(gl_diagnosis *d, const gl_rule *rule)

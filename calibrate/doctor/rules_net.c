@@ -493,22 +493,19 @@ static void check_mnnvl(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_fabric(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_FABRIC_BAD) > 0)
-        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_FABRIC_BAD));
+    gl_found_said(d, rule, GL_FAULT, GL_SAID_FABRIC_BAD);
 }
 
 /* ---- broken links ---- */
 
 static void check_link_error(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_LINK_ERROR) > 0)
-        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_LINK_ERROR));
+    gl_found_said(d, rule, GL_FAULT, GL_SAID_LINK_ERROR);
 }
 
 static void check_port_error(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_PORT_ERROR) > 0)
-        gl_found(d, rule, GL_FAULT, gl_said_first(d, GL_SAID_PORT_ERROR));
+    gl_found_said(d, rule, GL_FAULT, GL_SAID_PORT_ERROR);
 }
 
 static const gl_rule rules[] = {

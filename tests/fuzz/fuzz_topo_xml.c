@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Any text as NCCL's topology XML: a refusal has a reason, every finding a proof. */
-#include "calibrate/doctor/findings.h"
-
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+/* Any text as NCCL's topology XML. */
+#include "tests/fuzz/doctor_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(bool condition)
-{
-    if (!condition)
-        abort();
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static gl_expected_gpu gpus[] = {
-        {"NVIDIA H200", 18, true, true, true, "nvlink4", "pcie5-x16", "pcie5-x16-host", ""}};
-    static gl_expected_link links[] = {{.name = "nvlink4",
-                                        .transport = GL_TRANSPORT_NVLINK,
-                                        .line_bytes_per_s = 450e9,
-                                        .assumed_bytes_per_s = 370e9,
-                                        .source = ""}};
-    gl_expected expected = {links, 1, gpus, 1};
-    gl_arena *arena = gl_arena_create();
-    gl_facts facts;
-    gl_error err = {0};
-    char *text = gl_arena_alloc(arena, size + 1, 1);
-    memcpy(text, data, size);
-    gl_facts_begin(&facts, &expected, arena);
-    bool ok = gl_facts_read_text(&facts, GL_SOURCE_XML, "x", text, size, &err);
-    check(ok || (err.status == GL_ERROR_INPUT && err.message[0] != '\0'));
-    gl_facts_finish(&facts);
-    gl_findings findings = gl_findings_of(&facts);
-    for (size_t i = 0; i < findings.count; i++)
-        check(findings.items[i].proof_count > 0 && findings.items[i].title[0] != '\0');
-    gl_arena_destroy(arena);
-    return 0;
+    return fuzz_doctor_text(GL_SOURCE_XML, data, size);
 }
