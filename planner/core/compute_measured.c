@@ -3,25 +3,19 @@
 #include "planner/core/compute.h"
 #include "planner/core/gemm.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* What counts as large among measured rates: past launch and cache (assumed). */
 static const double LARGE_GEMM_FLOP = 2e11, LARGE_COPY_BYTES = 268435456;
-
-static int compare_shares(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Median, P10 and P90 of shares of a peak; the figure stays when there are none. */
 static void replace_figure(gl_figure *figure, double *shares, size_t count, const char *source)
 {
     if (count == 0)
         return;
-    qsort(shares, count, sizeof *shares, compare_shares);
+    gsl_sort(shares, 1, count);
     *figure = (gl_figure){.value = shares[count / 2],
                           .low = shares[count / 10],
                           .high = shares[count - 1 - count / 10],

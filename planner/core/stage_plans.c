@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/stage_plans.h"
 
+#include <gsl/gsl_sort.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- overlap ----------------------------------------------------------------------------------
  */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /*
  * Median loss over what was measured on this transport. Where compute lasts longer, what the series
@@ -33,7 +27,7 @@ static double measured_loss(const gl_cluster *cluster, gl_transport transport, b
     }
     if (count == 0)
         return (double)NAN;
-    qsort(scratch, count, sizeof *scratch, compare_doubles);
+    gsl_sort(scratch, 1, count);
     return (scratch[(count - 1) / 2] + scratch[count / 2]) / 2;
 }
 
