@@ -73,6 +73,13 @@ static bool store_number(const parser *p, const gl_option *option, const char *v
                       : gl_parse_quantity(value, option->dimension, &real, &why);
     if (!parsed)
         return fail_option(p, option, why.message);
+    if (option->type == GL_OPTION_QUANTITY && option->dimension == GL_FRACTION && real > 1 &&
+        strchr(value, '%') == NULL) {
+        char message[200];
+        snprintf(message, sizeof message, "%g would be %g %%; say which, as '%g%%' or '%g%%'", real,
+                 real * 100, real, real * 100);
+        return fail_option(p, option, message);
+    }
     if (!check_limits(p, option, option->type == GL_OPTION_INTEGER ? (double)whole : real))
         return false;
     if (option->type == GL_OPTION_INTEGER)

@@ -35,7 +35,7 @@ expect 0 '^\| supplier \|' cat signed.md
 # Tolerance: the same machine passes without any.
 expect 0 '' "${accept[@]}" --measured h200-nvlink --tolerance 0
 expect 2 'tolerance' "${accept[@]}" --measured h200-nvlink --tolerance -1%
-expect 2 'tolerance' "${accept[@]}" --measured h200-nvlink --tolerance 10 # is 1000 %, and was meant as 10 %
+expect 2 'tolerance' "${accept[@]}" --measured h200-nvlink --tolerance 10 # would be 1000 %, meant is 10 %
 
 # A copy that is spoilt: wrong results, a run that was cut off, a transport nobody knows, too few calls.
 data=$(dirname "$GPULINK_BIN")/data/calibrations
