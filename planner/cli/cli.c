@@ -31,12 +31,10 @@ static const gl_program program = {
     .commands = commands,
     .command_count = sizeof commands / sizeof commands[0],
     .print_version = print_version,
-    .wanted =
-        "give a model and a cluster. With a Hugging Face configuration alone:\n"
-        "  gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
-        "with a description of model and layout (examples: models/ of the installation):\n"
-        "  gpulink-plan model.yaml --cluster hgx-h100-16-ndr\n"
-        "'gpulink-plan check FILE' validates a description, 'gpulink-plan schema' explains it",
+    .wanted = "give a model description, or a configuration of Hugging Face, and a cluster:\n"
+              "  gpulink-plan model.yaml --cluster hgx-h100-16-ndr\n"
+              "  gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
+              "'gpulink-plan schema model' explains descriptions, 'gpulink-plan check' reads one",
     .run_other = run_default,
 };
 
