@@ -221,17 +221,12 @@ static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
     return true;
 }
 
-bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
-                        gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+/* A document that was read: is it a model's, and what do the settings make of it? */
+static bool finish_tree(gl_yaml_tree *tree, const gl_setting *settings, size_t setting_count,
+                        gl_arena *arena, gl_diagnostics *diagnostics)
 {
     gl_error err;
     bool opened = true;
-    if (gl_file_is_database(path))
-        return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
-                           "is a calibration database, and a model description is expected here: "
-                           "a database is given with --cluster");
-    if (!gl_yaml_load(path, arena, tree, &err))
-        return gl_diagnose_error(diagnostics, &err);
     if (!check_kind(tree, diagnostics))
         return false;
     for (size_t i = 0; i < setting_count; i++)
@@ -239,6 +234,32 @@ bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t set
             !gl_yaml_set(tree, arena, settings[i].option, settings[i].key, settings[i].value, &err))
             opened = gl_diagnose_error(diagnostics, &err);
     return opened;
+}
+
+bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
+                        gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    if (gl_file_is_database(path))
+        return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
+                           "is a calibration database, and a model description is expected here: "
+                           "a database is given with --cluster");
+    if (!gl_yaml_load(path, arena, tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return finish_tree(tree, settings, setting_count, arena, diagnostics);
+}
+
+bool gl_model_tree_parse(const char *name, const char *text, size_t length,
+                         const gl_setting *settings, size_t setting_count, gl_arena *arena,
+                         gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    const gl_mark mark = {.file = name};
+    if (length > GL_FILE_TEXT_MAX)
+        return gl_diagnose(diagnostics, &mark, NULL, "is larger than 4 MiB");
+    if (!gl_yaml_parse(name, text, length, arena, tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return finish_tree(tree, settings, setting_count, arena, diagnostics);
 }
 
 bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,

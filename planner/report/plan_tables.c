@@ -1039,6 +1039,16 @@ static void hide_constants(gl_table *table, gl_arena *arena)
     }
 }
 
+const char *gl_plan_scenario_name(const gl_plan *plan, const gl_setting *swept, size_t swept_count,
+                                  gl_arena *arena)
+{
+    const char *name =
+        gl_arena_printf(arena, "%s on %s", plan->workload->model.name, plan->cluster->name);
+    for (size_t i = 0; i < swept_count; i++)
+        name = gl_arena_printf(arena, "%s, %s=%s", name, swept[i].key, swept[i].value);
+    return name;
+}
+
 void gl_plan_take_summary(gl_report *report, gl_arena *arena, gl_scenario *out)
 {
     gl_table *all = NULL;
