@@ -29,6 +29,8 @@ clang-format-14|command -v clang-format-14
 codespell|command -v codespell
 mandoc|command -v mandoc
 binutils|command -v nm
+g++|command -v c++
+locales|test -e /usr/share/i18n/locales/de_DE
 git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
