@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALL_BYTES = 64 * 1024 * 1024 };
+enum { THREAD_MIB = 64, THREADS_MAX = 1024 };
 
 const char *gpulink_version(void)
 {
@@ -22,29 +22,23 @@ const char *gpulink_version(void)
 
 /* Arenas end the process when memory ends, so it is asked for first. What is not touched costs
  * nothing. */
-static bool is_there_memory(void)
+static bool is_there_memory(size_t mib)
 {
-    void *volatile memory = malloc(CALL_BYTES); /* volatile: not optimised away */
+    void *volatile memory = malloc(mib * 1024 * 1024); /* volatile: not optimised away */
     bool there = memory != NULL;
     free(memory);
     return there;
 }
 
-static bool fail_memory(gpulink_error *error)
+bool gl_lib__begin(gl_lib_call *call, int threads, gpulink_error *error)
 {
+    size_t mib = (size_t)threads * THREAD_MIB;
     gl_error err;
-    gl_fail(&err, GL_ERROR_SYSTEM, "not enough memory: %d MiB are needed",
-            CALL_BYTES / (1024 * 1024));
-    return gl_lib__fail(error, &err);
-}
-
-bool gl_lib__begin(gl_lib_call *call, gpulink_error *error)
-{
-    if (!is_there_memory())
-        return fail_memory(error);
-    call->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (call->plain == (locale_t)0)
-        return fail_memory(error);
+    call->plain = is_there_memory(mib) ? newlocale(LC_ALL_MASK, "C", (locale_t)0) : (locale_t)0;
+    if (call->plain == (locale_t)0) {
+        gl_fail(&err, GL_ERROR_SYSTEM, "not enough memory: %zu MiB are needed", mib);
+        return gl_lib__fail(error, &err);
+    }
     call->before = uselocale(call->plain);
     return true;
 }
@@ -118,10 +112,11 @@ bool gl_lib__options(const gpulink_options *options, gpulink_options *out, gpuli
     if (!(read.headroom >= 1 && read.headroom <= 100))
         return gl_lib__refuse(error, "options.headroom is %g; allowed: 1 to 100, 0 for the default",
                               read.headroom);
-    if (read.gpus < 0 || read.threads < 0)
-        return gl_lib__refuse(error, "options.%s is %d; allowed: 0 or more",
-                              read.gpus < 0 ? "gpus" : "threads",
-                              read.gpus < 0 ? read.gpus : read.threads);
+    if (read.gpus < 0)
+        return gl_lib__refuse(error, "options.gpus is %d; allowed: 0 or more", read.gpus);
+    if (read.threads < 0 || read.threads > THREADS_MAX)
+        return gl_lib__refuse(error, "options.threads is %d; allowed: 0 to %d", read.threads,
+                              THREADS_MAX);
     *out = read;
     return true;
 }
@@ -193,7 +188,7 @@ static gpulink_model *open_model(const source *from, const char *const *settings
                                  gpulink_error *error)
 {
     gl_lib_call call;
-    if (!gl_lib__begin(&call, error))
+    if (!gl_lib__begin(&call, 1, error))
         return NULL;
     gl_arena *arena = gl_arena_create();
     gpulink_model *model = GL_ARENA_NEW(arena, gpulink_model, 1);
@@ -265,7 +260,7 @@ gpulink_cluster *gpulink_cluster_open(const char *name, const char *const *setti
                                       gpulink_error *error)
 {
     gl_lib_call call;
-    if (refuse_name("name", name, error) || !gl_lib__begin(&call, error))
+    if (refuse_name("name", name, error) || !gl_lib__begin(&call, 1, error))
         return NULL;
     gl_arena *arena = gl_arena_create();
     gpulink_cluster *cluster = GL_ARENA_NEW(arena, gpulink_cluster, 1);

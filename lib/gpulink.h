@@ -4,9 +4,8 @@
  *
  * The library answers as the program gpulink-plan does, from the same files: what a step of a model
  * (a description in YAML) moves, takes and holds on a cluster. It reads files and computes; it
- * prints nothing, starts no process, opens no connection and writes no file. docs/library.md shows
- * it in use. It is free software under the GPL, version 3 or later, which a program that links it
- * has to follow.
+ * prints nothing, starts no process and opens no connection. docs/library.md shows it in use. It is
+ * free software under the GPL, version 3 or later, which a program that links it has to follow.
  *
  * Names begin with gpulink_ or GPULINK_. SI units, with the unit in the name; a share of a whole
  * ends in _frac (0 to 1). An unknown figure is NaN. Counts are 1 or more unless something else is
@@ -24,17 +23,20 @@
  * time. Files are opened by one thread at a time, as closing one takes away a process's locks on
  * it.
  *
- * What is the process's. The locale does not matter: it is set to "C" for the calling thread while
- * a function runs. GSL's error handler, which would end the process, is switched off
- * (gsl_set_error_handler_off) and has to stay off while a function runs. GPULINK_DATA is read from
- * the environment for the folder of bundled data, so do not change it at the same time as a file is
- * opened. gpulink_search uses OpenMP where it was built with it, unless told to use one thread.
+ * What is the process's. The locale does not matter: it is "C" for the calling thread while a
+ * function runs. GSL's error handler, which would end the process, is switched off
+ * (gsl_set_error_handler_off) and has to stay off while a function runs. GPULINK_DATA names the
+ * folder of bundled data, so the environment must not change while a model or a cluster is opened.
+ * gpulink_search uses OpenMP where it was built with it, unless told to use one thread. SQLite has
+ * to be built for threads, as it is unless somebody asked for the contrary; it may roll back what a
+ * writer that was killed has left in a database, and that is all that is ever written.
  *
- * Memory. Each function that needs memory first asks for as much as it may take (64 MiB; a search
- * for each thread), and when that is not to be had fails with GPULINK_ERROR_SYSTEM. If memory ends
- * nevertheless, because others take it meanwhile or a layout needs more, the process ends: a line
- * on standard error, exit status 4. A program that cannot live with that plans in a process of its
- * own.
+ * Memory. A function that needs memory first asks for as much as it may take (64 MiB; a search for
+ * each thread) and fails with GPULINK_ERROR_SYSTEM when that is not to be had. If memory ends in
+ * the middle all the same, because others take it meanwhile or a question needs more, the process
+ * ends: a line on standard error, exit status 4. A program that cannot live with that plans in a
+ * process of its own. (A plan takes about 2 MiB; a search of millions of layouts 35 MiB for each
+ * thread.)
  *
  * Growth. Structures are passed with their size: `sizeof` of what the caller was compiled with. New
  * fields come at the end; the library neither reads nor writes beyond the size it is told.
@@ -126,7 +128,7 @@ typedef struct gpulink_options {
     int32_t allow_extrapolation; /* 1: answer beyond what the evidence carries, marked so */
     int32_t gpus;    /* evaluator, search: GPUs to use; 0 = the cluster's. A calibration alone has
                         more than were measured only with allow_extrapolation */
-    int32_t threads; /* search: 0 = one for each core. A process that forks takes 1 */
+    int32_t threads; /* search: 1 to 1024; 0 = one for each core. A process that forks takes 1 */
 } gpulink_options;
 
 /* How a figure is known, from best to worst: a sum is known as its worst part is. */
@@ -318,8 +320,9 @@ size_t gpulink_evaluate(gpulink_evaluator *evaluator, const gpulink_layout *layo
 
 /*
  * Searches every legal layout on so many GPUs and gives the fastest that fit, fastest first, as
- * `gpulink-plan search` does. The description's global batch is kept. Takes seconds for large
- * clusters. The answer does not depend on the number of threads.
+ * `gpulink-plan search` does (which then plans those, and orders them by their plans). The
+ * description's global batch is kept. Takes seconds for large clusters. The answer does not depend
+ * on the number of threads.
  * layouts, evaluations  room for `room` of each, 1 to 1000, by sizes as above
  * found                 how many there are; 0: none fits
  */

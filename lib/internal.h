@@ -29,14 +29,14 @@ gpulink_model *gl_lib__use_model(gpulink_model *model);
 gpulink_cluster *gl_lib__use_cluster(gpulink_cluster *cluster);
 
 /*
- * A call from outside: the thread's locale is "C" between begin and end. Fails, and then needs no
- * end, when the memory that a call may take is not to be had.
+ * A call from outside, which may start `threads` of them: the thread's locale is "C" between begin
+ * and end. Fails, and then needs no end, when the memory that the call may take is not to be had.
  */
 typedef struct gl_lib_call {
     locale_t plain, before;
 } gl_lib_call;
 
-bool gl_lib__begin(gl_lib_call *call, gpulink_error *error);
+bool gl_lib__begin(gl_lib_call *call, int threads, gpulink_error *error);
 void gl_lib__end(gl_lib_call *call);
 
 /* Errors to the outside. All return false. */

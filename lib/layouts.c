@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROOM_MAX = 1000, RANGE_BYTES = 128 };
 
@@ -236,7 +237,7 @@ gpulink_evaluator *gpulink_evaluator_create(gpulink_model *model, gpulink_cluste
                                             const gpulink_options *options, gpulink_error *error)
 {
     gl_lib_call call;
-    if (!gl_lib__begin(&call, error))
+    if (!gl_lib__begin(&call, 1, error))
         return NULL;
     gl_arena *arena = gl_arena_create();
     gpulink_evaluator *e = GL_ARENA_NEW(arena, gpulink_evaluator, 1);
@@ -295,7 +296,7 @@ size_t gpulink_evaluate(gpulink_evaluator *evaluator, const gpulink_layout *layo
     gl_lib_call call;
     if (layout_size == 0 || evaluation_size == 0)
         return gl_lib__refuse(error, "the size of a structure is 0");
-    if (!gl_lib__begin(&call, error))
+    if (!gl_lib__begin(&call, 1, error))
         return 0;
     size_t done = evaluate_all(evaluator, (const unsigned char *)layouts, layout_size, count,
                                (unsigned char *)evaluations, evaluation_size, error);
@@ -337,6 +338,15 @@ static bool run_search(search *s, const gpulink_options *options, gl_arena *aren
            gl_lib__fail(error, &err);
 }
 
+/* Each has memory of its own. The options have passed gl_lib__options. */
+static int threads_of(const gpulink_options *options)
+{
+    gpulink_options o;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    gl_lib__options(options, &o, NULL);
+    return o.threads > 0 ? o.threads : online > 1 ? (int)online : 1;
+}
+
 /* What was found, evaluated as every other layout is. */
 static void give_found(const search *s, gpulink_evaluator *e, unsigned char *layouts,
                        size_t layout_size, unsigned char *evaluations, size_t evaluation_size)
@@ -360,7 +370,7 @@ bool gpulink_search(gpulink_model *model, gpulink_cluster *cluster, const gpulin
     if (layout_size == 0 || evaluation_size == 0)
         return gl_lib__refuse(error, "the size of a structure is 0");
     gpulink_evaluator *e = gpulink_evaluator_create(model, cluster, options, error);
-    if (e == NULL || !gl_lib__begin(&call, error)) {
+    if (e == NULL || !gl_lib__begin(&call, threads_of(options), error)) {
         gpulink_evaluator_close(e);
         return false;
     }

@@ -94,7 +94,7 @@ gpulink_plan *gpulink_plan_create(gpulink_model *model, gpulink_cluster *cluster
                                   const gpulink_options *options, gpulink_error *error)
 {
     gl_lib_call call;
-    if (!gl_lib__begin(&call, error))
+    if (!gl_lib__begin(&call, 1, error))
         return NULL;
     gl_arena *arena = gl_arena_create();
     gpulink_plan *plan = GL_ARENA_NEW(arena, gpulink_plan, 1);
@@ -220,7 +220,7 @@ const char *gpulink_plan_json(gpulink_plan *plan, gpulink_error *error)
     gl_lib_call call;
     if (plan->json != NULL)
         return gl_output_text(plan->json);
-    if (!gl_lib__begin(&call, error))
+    if (!gl_lib__begin(&call, 1, error))
         return NULL;
     plan->json = gl_output_memory();
     gl_render_json(&report, &all, plan->json);

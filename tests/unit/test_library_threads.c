@@ -10,6 +10,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 
 #define MODEL TEST_SOURCE_DIR "/../models/llama3-8b.yaml"
@@ -122,6 +123,7 @@ static void check(const answer *got, const answer *expected)
 static void test_threads_agree_with_one(void **state)
 {
     (void)state;
+    assert_int_not_equal(sqlite3_threadsafe(), 0);
     static job jobs[THREADS], alone;
     pthread_t threads[THREADS];
     gpulink_model *model = gpulink_model_open(MODEL, NULL, NULL);
