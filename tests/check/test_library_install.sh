@@ -35,6 +35,12 @@ nm -g --defined-only "$libraries/libgpulink.a" | awk 'NF == 3 { print $3 }' | so
 if [ ${#sanitizers[@]} -eq 0 ]; then
     diff "$work/declared" "$work/static" || { echo 'libgpulink.a does not define what gpulink.h declares'; exit 1; }
 fi
+# What changes while it runs: the lock on files, and what only a program turns on.
+state=$(objdump --syms "$libraries/libgpulink.a" | awk '/ O (\.bss|\.data|\*COM\*)[[:space:]]/ { print $NF }' | sort | tr '\n' ' ')
+if [ ${#sanitizers[@]} -eq 0 ] && [ "$state" != 'files keeps_streams streams ' ]; then
+    echo "the library has other writable globals than is known: $state"
+    exit 1
+fi
 # It prints and decides nothing for its host.
 denied='printf|v?fprintf|puts|putchar|perror|exit|abort|setlocale|localeconv|strtok|signal|sigaction|localtime|gmtime|rand'
 found=$(nm -D --undefined-only "$libraries/libgpulink.so" | awk '{ print $2 }' | sed 's/@.*//' | grep -Ex "($denied)" || true)
