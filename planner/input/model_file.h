@@ -13,8 +13,10 @@
 /*
  * Loads and checks a model description: fields, `huggingface:` files (relative to the description),
  * rules between fields (core/check.h). Settings are applied first; those of a cluster ("cluster.…",
- * "prices") are left to gl_cluster_load. All problems are collected in `diagnostics`; returns true
- * when there are none. Warnings are appended to `warnings`.
+ * "prices") are left to gl_cluster_load. A Hugging Face configuration in a description's place is
+ * one that names it; sequence and batch are then assumed, with a warning. All problems are
+ * collected in `diagnostics`; returns true when there are none. Warnings are appended to
+ * `warnings`.
  */
 bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_workload *workload, gl_texts *warnings,

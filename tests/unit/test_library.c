@@ -291,6 +291,11 @@ static void test_errors_say_where(void **state)
     assert_string_equal(error.path, "model.parameters");
     assert_int_equal(error.problems, 2);
     assert_null(gpulink_model_parse("tiny.yaml", text, sizeof text - 1, NULL, NULL));
+    static const char configuration[] = "{model_type: llama, hidden_size: 4096}";
+    assert_null(
+        gpulink_model_parse("config.json", configuration, sizeof configuration - 1, NULL, &error));
+    assert_string_equal(error.file, "config.json");
+    assert_non_null(strstr(error.message, "is a Hugging Face configuration: give its file"));
 }
 
 /* What is refused, with which status and a part of which message. */
