@@ -81,6 +81,13 @@ bool gl_lib__refuse(gpulink_error *error, const char *format, ...)
     return gl_lib__fail(error, &err);
 }
 
+bool gl_lib__has_both(const gpulink_model *model, const gpulink_cluster *cluster,
+                      gpulink_error *error)
+{
+    return (model != NULL && cluster != NULL) ||
+           gl_lib__refuse(error, "the %s is NULL", model == NULL ? "model" : "cluster");
+}
+
 /* ---- Structures by size ------------------------------------------------------------------- */
 
 void gl_lib__give(void *to, size_t size, const void *from, size_t known)

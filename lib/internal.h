@@ -24,6 +24,10 @@ struct gpulink_cluster {
     gl_texts notes;
 };
 
+/* Are both there? An error otherwise. */
+bool gl_lib__has_both(const gpulink_model *model, const gpulink_cluster *cluster,
+                      gpulink_error *error);
+
 /* Counts a user in; the functions that close count one out. */
 gpulink_model *gl_lib__use_model(gpulink_model *model);
 gpulink_cluster *gl_lib__use_cluster(gpulink_cluster *cluster);

@@ -94,7 +94,7 @@ gpulink_plan *gpulink_plan_create(gpulink_model *model, gpulink_cluster *cluster
                                   const gpulink_options *options, gpulink_error *error)
 {
     gl_lib_call call;
-    if (!gl_lib__begin(&call, 1, error))
+    if (!gl_lib__has_both(model, cluster, error) || !gl_lib__begin(&call, 1, error))
         return NULL;
     gl_arena *arena = gl_arena_create();
     gpulink_plan *plan = GL_ARENA_NEW(arena, gpulink_plan, 1);

@@ -562,9 +562,19 @@ static void test_memory_that_is_not_there(void **state)
     gpulink_cluster_close(cluster);
 }
 
-static void test_null_may_be_closed(void **state)
+static void test_null(void **state)
 {
     (void)state;
+    gpulink_error error;
+    gpulink_model *model = open_model(DDP, NULL);
+    size_t found;
+    assert_null(gpulink_plan_create(NULL, NULL, NULL, &error));
+    assert_int_equal(error.status, GPULINK_ERROR_ARGUMENT);
+    assert_string_equal(error.message, "the model is NULL");
+    assert_null(gpulink_evaluator_create(model, NULL, NULL, &error));
+    assert_string_equal(error.message, "the cluster is NULL");
+    assert_false(gpulink_search(model, NULL, NULL, NULL, 1, NULL, 1, 1, &found, &error));
+    gpulink_model_close(model);
     gpulink_model_close(NULL);
     gpulink_cluster_close(NULL);
     gpulink_plan_close(NULL);
@@ -593,7 +603,7 @@ int main(void)
         cmocka_unit_test(test_layout_limits),
         cmocka_unit_test(test_search),
         cmocka_unit_test(test_memory_that_is_not_there),
-        cmocka_unit_test(test_null_may_be_closed),
+        cmocka_unit_test(test_null),
     };
     if (setlocale(LC_ALL, "") == NULL)
         print_error("the locale of the environment is not there (package locales)\n");
