@@ -4,6 +4,7 @@
 #include "gpulink_plan_build_info.h"
 #include "gpulink_version.h"
 #include "planner/cli/commands.h"
+#include "planner/input/file_text.h"
 #include "planner/report/xlsx.h"
 
 #include <string.h>
@@ -71,5 +72,6 @@ int gl_cli_help(const gl_command *command)
 
 int gl_planner_main(int argc, char **argv)
 {
+    gl_file_keep_streams();
     return gl_program_run(&program, argc, argv);
 }

@@ -261,7 +261,7 @@ static bool wrap_huggingface(gl_yaml_tree *tree, gl_arena *arena, gl_error *err)
 }
 
 /* Files of another kind that are given in a description's place. */
-static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+static bool check_kind(const gl_yaml_tree *tree, bool has_file, gl_diagnostics *diagnostics)
 {
     gl_mark mark = {.file = tree->file};
     if (gl_yaml_get(tree->root, "model") != NULL)
@@ -270,25 +270,20 @@ static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is a cluster description, and a model description is expected here: a "
                            "cluster is given with --cluster");
-    if (is_huggingface(tree) && strcmp(tree->file, "standard input") == 0)
+    if (is_huggingface(tree) && !has_file)
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is a Hugging Face configuration: give its file, or name it in a model "
                            "description, as model: {huggingface: config.json, sequence: 4096}");
     return true;
 }
 
-bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
-                        gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+/* A document that was read: is it a model's, and what do the settings make of it? */
+static bool finish_tree(gl_yaml_tree *tree, bool has_file, const gl_setting *settings,
+                        size_t setting_count, gl_arena *arena, gl_diagnostics *diagnostics)
 {
     gl_error err;
     bool opened = true;
-    if (gl_file_is_database(path))
-        return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
-                           "is a calibration database, and a model description is expected here: "
-                           "a database is given with --cluster");
-    if (!gl_yaml_load(path, arena, tree, &err))
-        return gl_diagnose_error(diagnostics, &err);
-    if (!check_kind(tree, diagnostics))
+    if (!check_kind(tree, has_file, diagnostics))
         return false;
     if (is_huggingface(tree) && !wrap_huggingface(tree, arena, &err))
         return gl_diagnose_error(diagnostics, &err);
@@ -297,6 +292,32 @@ bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t set
             !gl_yaml_set(tree, arena, settings[i].option, settings[i].key, settings[i].value, &err))
             opened = gl_diagnose_error(diagnostics, &err);
     return opened;
+}
+
+bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
+                        gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    if (gl_file_is_database(path))
+        return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
+                           "is a calibration database, and a model description is expected here: "
+                           "a database is given with --cluster");
+    if (!gl_yaml_load(path, arena, tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return finish_tree(tree, strcmp(path, "-") != 0, settings, setting_count, arena, diagnostics);
+}
+
+bool gl_model_tree_parse(const char *name, const char *text, size_t length,
+                         const gl_setting *settings, size_t setting_count, gl_arena *arena,
+                         gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    const gl_mark mark = {.file = name};
+    if (length > GL_FILE_TEXT_MAX)
+        return gl_diagnose(diagnostics, &mark, NULL, "is larger than 4 MiB");
+    if (!gl_yaml_parse(name, text, length, arena, tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return finish_tree(tree, false, settings, setting_count, arena, diagnostics);
 }
 
 bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,

@@ -27,6 +27,11 @@ bool gl_model_file_load(const char *path, const gl_setting *settings, size_t set
 bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics);
 
+/* … or from memory: `name` stands for the file in messages, and for what lies beside it … */
+bool gl_model_tree_parse(const char *name, const char *text, size_t length,
+                         const gl_setting *settings, size_t setting_count, gl_arena *arena,
+                         gl_yaml_tree *tree, gl_diagnostics *diagnostics);
+
 /* … and the workload that it describes, checked. */
 bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,
                         gl_texts *warnings, gl_diagnostics *diagnostics);

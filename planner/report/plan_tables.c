@@ -240,3 +240,13 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
     }
     *out = scenario;
 }
+
+const char *gl_plan_scenario_name(const gl_plan *plan, const gl_setting *swept, size_t swept_count,
+                                  gl_arena *arena)
+{
+    const char *name =
+        gl_arena_printf(arena, "%s on %s", plan->workload->model.name, plan->cluster->name);
+    for (size_t i = 0; i < swept_count; i++)
+        name = gl_arena_printf(arena, "%s, %s=%s", name, swept[i].key, swept[i].value);
+    return name;
+}
