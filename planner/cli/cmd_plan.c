@@ -180,6 +180,7 @@ static bool plan_in(session *s, const gl_setting *settings, size_t count, const 
 {
     gl_planned planned;
     loaded_cluster own;
+    /* cppcheck-suppress uninitvar ; load_cluster() fills it */
     const loaded_cluster *cluster = s->clusters != NULL ? &s->clusters[index] : &own;
     if (s->clusters == NULL && !load_cluster(s, index, settings, count, scratch, &own, diagnostics))
         return false;
@@ -267,9 +268,11 @@ static bool write_trace(session *s, gl_error *err)
     if (!gl_output_open(s->options.output.output, &out, err))
         return false;
     gl_trace_begin(&trace, out, s->report.scenario_count > 1);
+    /* cppcheck-suppress autoVariables ; taken back when all is planned */
     s->trace = &trace;
     s->trace_size = 0;
     plan_all(s, &diagnostics);
+    s->trace = NULL;
     gl_trace_end(&trace);
     if (!gl_output_close(out, err))
         return false;
