@@ -149,19 +149,42 @@ static gl_quote all_pairs_nvlink(const gl_matrices *all)
     return (gl_quote){0};
 }
 
+/* The dump of a host joins all of its ranks' GPUs to the switch. */
+static gl_quote dump_of_switch(const gl_diagnosis *d)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t h = 0; h < log->host_count; h++) {
+        const gl_log_nccl_host *host = &log->hosts[h];
+        int ranks = host->local_ranks > host->ranks_seen ? host->local_ranks : host->ranks_seen;
+        int joined = 0;
+        for (size_t i = 0; i < host->edge_count; i++)
+            joined += strcmp(host->edges[i].to, "NVS") == 0;
+        if (ranks > 1 && joined >= ranks)
+            return host->edges[0].quote;
+    }
+    return (gl_quote){0};
+}
+
 static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
     uint64_t pcie = gl_said_count(d, GL_SAID_RING_PCIE) + gl_said_count(d, GL_SAID_RING_SYS);
     if (pcie == 0 || gl_said_count(d, GL_SAID_RING_NVLINK) > 0)
         return; /* no graph was logged, or groups of both kinds: nothing to conclude */
+    if (p2p_off(d) != NULL && gl_said_count(d, GL_SAID_SHM) +
+                                      gl_said_count(d, GL_SAID_SOCKET_SAME) +
+                                      gl_said_count(d, GL_SAID_RDMA_SAME) >
+                                  0)
+        return; /* the same cause, found where the data goes */
     gl_quote proof = gl_said_first(d, gl_said_count(d, GL_SAID_RING_PCIE) > 0 ? GL_SAID_RING_PCIE
                                                                               : GL_SAID_RING_SYS);
-    gl_quote matrix = all_pairs_nvlink(&d->facts->topology);
+    gl_quote joined = all_pairs_nvlink(&d->facts->topology);
+    if (joined.text == NULL)
+        joined = dump_of_switch(d);
     bool on_board = gpu != NULL && gpu->is_on_board;
-    if (matrix.text != NULL || on_board) {
+    if (joined.text != NULL || on_board) {
         gl_finding *f = gl_found(d, rule, GL_FAULT, proof);
-        gl_found_proof(f, matrix);
+        gl_found_proof(f, joined);
         if (p2p_off(d) != NULL)
             gl_blame_setting(d, f, p2p_off(d));
         return;

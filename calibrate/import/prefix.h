@@ -14,7 +14,7 @@
  */
 void gl_prefix_clean(char *line);
 
-enum { GL_WORDS_MAX = 48 };
+enum { GL_WORDS_MAX = 160 };
 
 /* The words of a line (separated by blanks), as pointers into it. */
 typedef struct gl_words {
