@@ -21,6 +21,8 @@ gl_log *gl_log_create(gl_arena *arena)
 void gl_log_add_setting(gl_log *log, gl_arena *arena, const char *name, const char *value,
                         gl_quote quote)
 {
+    if (strcmp(name, "NCCL_VERSION") == 0)
+        return; /* of an image, and no setting */
     for (size_t i = 0; i < log->setting_count; i++)
         if (strcmp(log->settings[i].name, name) == 0 && strcmp(log->settings[i].value, value) == 0)
             return;

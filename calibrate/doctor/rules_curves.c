@@ -101,12 +101,12 @@ static void check_transport(gl_diagnosis *d, const gl_rule *rule)
             f->title =
                 gl_arena_printf(d->arena, "%s inside a node was measured over %s, not NVLink",
                                 gpu->name, gl_transport_name(curve->transport));
-            static const char *const names[] = {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"};
-            for (size_t i = 0; i < 2; i++) {
-                const gl_log_setting *off = gl_setting_is(d, names[i], "1");
-                if (off != NULL)
-                    gl_blame_setting(d, f, off);
-            }
+            const gl_log_setting *p2p = gl_setting_is(d, "NCCL_P2P_DISABLE", "1");
+            const gl_log_setting *shm = gl_setting_is(d, "NCCL_SHM_DISABLE", "1");
+            if (p2p != NULL)
+                gl_blame_setting(d, f, p2p, shm);
+            else if (shm != NULL)
+                gl_blame_setting(d, f, shm, NULL);
             return;
         }
 }
@@ -120,7 +120,7 @@ static void check_socket(gl_diagnosis *d, const gl_rule *rule)
                 continue;
             gl_finding *f = gl_found(d, rule, GL_WARNING, quote_of(d, &d->facts->dbs[b], curve));
             if (gl_setting_is(d, "NCCL_IB_DISABLE", "1") != NULL)
-                gl_blame_setting(d, f, gl_setting_is(d, "NCCL_IB_DISABLE", "1"));
+                gl_blame_setting(d, f, gl_setting_is(d, "NCCL_IB_DISABLE", "1"), NULL);
             return;
         }
 }

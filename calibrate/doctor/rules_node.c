@@ -47,7 +47,7 @@ static void explain_shm(gl_diagnosis *d, gl_finding *f)
     const gl_log_setting *setting = p2p_off(d);
     gl_quote refused = refused_pair(&d->facts->p2p, &why);
     if (setting != NULL) {
-        gl_blame_setting(d, f, setting);
+        gl_blame_setting(d, f, setting, NULL);
     } else if (refused.text != NULL) {
         f->meaning =
             gl_arena_printf(d->arena, "%s The driver says so too: peer-to-peer is %s between GPUs.",
@@ -84,14 +84,9 @@ static void check_net_inside(gl_diagnosis *d, const gl_rule *rule)
         f->title = "Ranks of one host talk through TCP sockets";
     const gl_log_setting *shm = gl_setting_is(d, "NCCL_SHM_DISABLE", "1"), *p2p = p2p_off(d);
     if (p2p != NULL)
-        gl_blame_setting(d, f, p2p);
-    if (shm != NULL)
-        gl_blame_setting(d, f, shm);
-    if (p2p != NULL && shm != NULL)
-        f->advice = gl_arena_printf(d->arena,
-                                    "Unset %s and NCCL_SHM_DISABLE (environment, launcher script, "
-                                    "/etc/nccl.conf, ~/.nccl.conf) and run again.",
-                                    p2p->name);
+        gl_blame_setting(d, f, p2p, shm);
+    else if (shm != NULL)
+        gl_blame_setting(d, f, shm, NULL);
 }
 
 static void check_p2p_matrix(gl_diagnosis *d, const gl_rule *rule)
@@ -186,7 +181,7 @@ static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
         gl_finding *f = gl_found(d, rule, GL_FAULT, proof);
         gl_found_proof(f, joined);
         if (p2p_off(d) != NULL)
-            gl_blame_setting(d, f, p2p_off(d));
+            gl_blame_setting(d, f, p2p_off(d), NULL);
         return;
     }
     gl_finding *f = gl_found(d, rule, GL_NOTE, proof);
@@ -350,7 +345,7 @@ static void check_nvls(gl_diagnosis *d, const gl_rule *rule)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const gl_log_setting *set = gl_log_find_setting(d->facts->log, names[i]);
         if (set != NULL && (i < 2 || strcmp(set->value, "0") == 0)) {
-            gl_blame_setting(d, f, set);
+            gl_blame_setting(d, f, set, NULL);
             return;
         }
     }
