@@ -138,12 +138,11 @@ void gl_blame_setting(gl_diagnosis *d, gl_finding *finding, const gl_log_setting
     blame(d, finding, setting);
     if (other != NULL)
         blame(d, finding, other);
-    finding->advice =
-        gl_arena_printf(d->arena,
-                        "Unset %s%s%s (environment, launcher script, /etc/nccl.conf, ~/.nccl.conf) "
-                        "and run again.",
-                        setting->name, other != NULL ? " and " : "",
-                        other != NULL ? other->name : "");
+    finding->advice = gl_arena_printf(
+        d->arena,
+        "Unset %s%s%s (environment, launcher script, /etc/nccl.conf, ~/.nccl.conf) "
+        "and run again.",
+        setting->name, other != NULL ? " and " : "", other != NULL ? other->name : "");
 }
 
 /* ---- all of them ---- */

@@ -70,14 +70,14 @@ static void check_above(gl_diagnosis *d, const gl_rule *rule)
     for (size_t b = 0; b < d->facts->db_count; b++)
         for (size_t c = 0; c < d->facts->dbs[b].curve_count; c++) {
             gl_curve_verdict v = gl_curve_judge(d->facts, &d->facts->dbs[b], c);
-            if (!(v.measured > 1.02 * v.expected.line))
+            if (!gl_expected_is_above(&v.expected, v.highest))
                 continue;
             gl_finding *f = gl_found(d, rule, GL_WARNING,
                                      quote_of(d, &d->facts->dbs[b], &d->facts->dbs[b].curves[c]));
             f->title = gl_arena_printf(d->arena,
                                        "Bus bandwidth %.3g GB/s is above what the link can carry, "
                                        "%.3g",
-                                       v.measured / 1e9, v.expected.line / 1e9);
+                                       v.highest / 1e9, v.expected.limit / 1e9);
             return;
         }
 }

@@ -6,6 +6,7 @@
 #include "planner/input/delivered.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
+#include "planner/input/yardstick.h"
 #include "planner/report/acceptance_tables.h"
 
 #include <string.h>
@@ -69,6 +70,7 @@ typedef struct session {
     gl_texts notes;
     gl_planned planned;
     gl_delivered delivered;
+    gl_acceptance_yardstick yardstick;
     gl_acceptance acceptance;
     gl_plan again;
 } session;
@@ -85,7 +87,8 @@ static bool load(session *s, gl_diagnostics *diagnostics)
     if (!gl_cluster_load(cluster_name(s), r->settings, r->setting_count, s->arena, &s->cluster,
                          &s->notes, diagnostics) ||
         !gl_plan_one(r, r->settings, r->setting_count, &s->cluster, s->arena, &s->planned,
-                     diagnostics))
+                     diagnostics) ||
+        !gl_yardstick_load(&s->cluster, s->arena, &s->yardstick, diagnostics))
         return false;
     if (s->options.measured == NULL)
         return true;
@@ -181,7 +184,7 @@ static int answer(session *s)
     if (!load(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     gl_acceptance_judge(&s->planned.plan, s->options.measured != NULL ? &s->delivered : NULL,
-                        s->options.tolerance_frac, s->arena, &s->acceptance);
+                        &s->yardstick, s->options.tolerance_frac, s->arena, &s->acceptance);
     if (!plan_again(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     if (!write_answer(s, &err))
