@@ -51,11 +51,12 @@ static const gl_option options_table[] = {
     {.name = "list",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE.csv",
-     .help = "Write what to measure to FILE.csv, for gpulink-calibrate run --acceptance.",
+     .help = "Write what to measure to FILE.csv, for gpulink-calibrate run --acceptance. Without "
+             "--measured, --output, --format or --table nothing else is printed.",
      .offset = offsetof(accept_options, list)},
     {.name = "nccl-tests",
      .type = GL_OPTION_FLAG,
-     .help = "Print commands of nccl-tests that measure the same by hand.",
+     .help = "Print commands of nccl-tests that measure the same by hand, instead of a verdict.",
      .offset = offsetof(accept_options, nccl_tests)},
     GL_OUTPUT_OPTIONS(gl_planning_options, output),
     {.name = NULL},
@@ -162,19 +163,20 @@ static bool write_commands(session *s, gl_error *err)
     return gl_output_close(out, err);
 }
 
-/* A list or commands that were asked for are the answer, unless there is something to judge. */
+/* A list or commands that were asked for are the answer, unless there is something to judge or
+ * another answer was asked for as well. */
 static bool write_answer(session *s, gl_error *err)
 {
     const gl_output_options *output = &s->options.planning.output;
-    bool listed = s->options.list != NULL;
+    bool listed = s->options.list != NULL, judged = s->options.measured != NULL;
+    bool asked = output->output != NULL || output->table != NULL ||
+                 output->format != GL_FORMAT_TABLE;
     if (listed && !write_list(s, err))
         return false;
     if (s->options.nccl_tests)
         return write_commands(s, err);
-    if (listed && s->options.measured == NULL && output->table == NULL)
-        return true;
-    return write_table(s, output, s->options.measured != NULL ? "acceptance" : "acceptance_list",
-                       err);
+    return (listed && !judged && !asked) ||
+           write_table(s, output, judged ? "acceptance" : "acceptance_list", err);
 }
 
 static int answer(session *s)
@@ -190,6 +192,21 @@ static int answer(session *s)
     if (!write_answer(s, &err))
         return gl_cli_fail("accept", &err);
     return s->options.measured == NULL || gl_acceptance_passes(&s->acceptance) ? GL_OK : GL_EXIT_NO;
+}
+
+/* Commands are plain lines, and stand in the place of the answer. */
+static bool check_commands(const accept_options *o, gl_error *err)
+{
+    const gl_output_options *output = &o->planning.output;
+    if (!o->nccl_tests)
+        return true;
+    if (o->measured != NULL)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--nccl-tests prints commands instead of a verdict: it does not go with "
+                       "--measured");
+    return (output->format == GL_FORMAT_TABLE && output->table == NULL) ||
+           gl_fail(err, GL_ERROR_USAGE,
+                   "--nccl-tests prints plain commands; in a format they are --table nccl_tests");
 }
 
 /* The list must not take the place of an input, nor of the answer. */
@@ -214,7 +231,8 @@ static bool check(session *s, const char *model, gl_error *err)
     if (planning->clusters.count > 1)
         return gl_fail(err, GL_ERROR_USAGE,
                        "one plan is accepted at a time: give one --cluster, the planned one");
-    return gl_request_parse(model, planning, s->arena, &s->request, err) && check_files(s, err);
+    return check_commands(&s->options, err) &&
+           gl_request_parse(model, planning, s->arena, &s->request, err) && check_files(s, err);
 }
 
 static int run_in(session *s, int argc, char **argv)
