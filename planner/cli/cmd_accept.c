@@ -11,13 +11,6 @@
 
 #include <string.h>
 
-/*
- * Repeat noise of healthy links is 1.5 % in the median, and reading a curve between its sizes errs
- * by 2 % (docs/models/network.md): 10 % is several times both, and below what the smallest silent
- * loss of a path costs large messages (one rail of eight: 12 %).
- */
-#define DEFAULT_TOLERANCE 0.10
-
 typedef struct accept_options {
     gl_planning_options planning;
     const char *measured, *list;
@@ -169,8 +162,8 @@ static bool write_answer(session *s, gl_error *err)
 {
     const gl_output_options *output = &s->options.planning.output;
     bool listed = s->options.list != NULL, judged = s->options.measured != NULL;
-    bool asked = output->output != NULL || output->table != NULL ||
-                 output->format != GL_FORMAT_TABLE;
+    bool asked =
+        output->output != NULL || output->table != NULL || output->format != GL_FORMAT_TABLE;
     if (listed && !write_list(s, err))
         return false;
     if (s->options.nccl_tests)
@@ -240,8 +233,8 @@ static int run_in(session *s, int argc, char **argv)
     gl_error err;
     gl_texts arguments = {0};
     bool help = false;
-    s->options =
-        (accept_options){.planning = gl_planning_defaults(), .tolerance_frac = DEFAULT_TOLERANCE};
+    s->options = (accept_options){.planning = gl_planning_defaults(),
+                                  .tolerance_frac = GL_ACCEPTANCE_TOLERANCE};
     gl_output_options *output = &s->options.planning.output;
     if (!gl_options_parse(&gl_cmd_accept, argc, argv, s->arena, &s->options, &arguments, &help,
                           &err))

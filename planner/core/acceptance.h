@@ -13,6 +13,14 @@
 #include "common/expected.h"
 #include "planner/core/plan.h"
 
+/*
+ * The tolerance, unless another is asked for. Repeat noise of healthy links is 1.5 % in the median,
+ * and reading a curve between its sizes errs by 2 % (docs/models/network.md): 10 % is several times
+ * both, and below what the smallest silent loss of a path costs large messages (one rail of eight:
+ * 12 %).
+ */
+#define GL_ACCEPTANCE_TOLERANCE 0.10
+
 /* Everything that was measured, as the database holds it: all runs and curves with samples. */
 typedef struct gl_delivered {
     const char *name; /* of the database, for people */

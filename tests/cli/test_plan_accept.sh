@@ -107,6 +107,9 @@ expect 0 "^mpirun -n 32 -N 8 -x NCCL_TESTS_SPLIT='MOD 8' all_gather_perf" \
     gpulink-plan accept "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --nccl-tests
 says '^mpirun -n 128 -N 8 all_reduce_perf'
 
+# Where a limit comes from.
+expect 0 '466 us · \(1 \+ 0.1\)' gpulink-plan explain "$model" --cluster h200-nvlink acceptance.1
+
 # Slips.
 expect 2 'give one --cluster' "${accept[@]}" --cluster h200-socket
 expect 2 '--cluster is missing' gpulink-plan accept "$model"

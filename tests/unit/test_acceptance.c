@@ -7,6 +7,7 @@
 #include "planner/input/model_file.h"
 #include "planner/input/yardstick.h"
 #include "planner/report/acceptance_tables.h"
+#include "planner/report/explain_acceptance.h"
 #include "planner/report/measuring.h"
 #include "planner/report/plan_schema.h"
 
@@ -333,6 +334,37 @@ static void test_link_of_a_calibration(void **state)
     gl_arena_destroy(f.arena);
 }
 
+/* The limits are explained with the numbers that the tests have. */
+static void test_explained(void **state)
+{
+    fixture f;
+    gl_explanation all;
+    size_t found = 0;
+    (void)state;
+    start(&f, 1);
+    gl_acceptance_judge(&f.plan, NULL, &f.yardstick, TOLERANCE, f.arena, &f.a);
+    gl_explain(&f.plan, f.arena, &all);
+    size_t before = all.line_count;
+    gl_explain_acceptance(&f.a, f.arena, &all);
+    assert_int_equal(all.line_count, before + f.a.test_count);
+    const struct {
+        const char *name;
+        double value;
+    } wanted[] = {{"acceptance.1.limit_s", f.a.tests[0].planned_s * 1.1},
+                  {"acceptance.6.needed_s", f.a.tests[5].needed_s},
+                  {"acceptance.2.link_s", f.a.tests[1].link_s},
+                  {"acceptance.1.line_busbw_bytes_per_s", 450e9}};
+    for (size_t i = 0; i < all.figure_count; i++)
+        for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+            if (strcmp(all.figures[i].name, wanted[k].name) == 0) {
+                assert_close(all.figures[i].value.as.real, wanted[k].value, 1e-12);
+                assert_non_null(all.figures[i].formula);
+                found++;
+            }
+    assert_int_equal(found, 4);
+    gl_arena_destroy(f.arena);
+}
+
 static void test_runs(void **state)
 {
     fixture f;
@@ -565,6 +597,7 @@ int main(void)
         cmocka_unit_test(test_faster_transport),
         cmocka_unit_test(test_too_fast),
         cmocka_unit_test(test_link_of_a_calibration),
+        cmocka_unit_test(test_explained),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_few_calls),
         cmocka_unit_test(test_missing),
