@@ -140,14 +140,22 @@ static void read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
     note_nic(log, arena, place, piece, c);
 }
 
+/* Behind " -> ", as pages escape it, too; NULL when it is not there. */
+static const char *skip_arrow(const char *text)
+{
+    return gl_starts_with(text, " -> ")      ? text + 4
+           : gl_starts_with(text, " -&gt; ") ? text + 7
+                                             : NULL;
+}
+
 /* "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0", "Ring 00 : 0[0] -> 1[1] via P2P/IPC" */
 static void read_channel(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
 {
     channel c = {0};
     const char *at = strstr(text, " : ");
-    if (at == NULL || (at = read_rank(at + 3, &c.from)) == NULL || !gl_starts_with(at, " -> ") ||
-        (at = read_rank(at + 4, &c.to)) == NULL)
+    if (at == NULL || (at = read_rank(at + 3, &c.from)) == NULL || (at = skip_arrow(at)) == NULL ||
+        (at = read_rank(at, &c.to)) == NULL)
         return;
     c.sends = gl_starts_with(at, " [send]");
     c.receives = gl_starts_with(at, " [receive]");
@@ -334,12 +342,16 @@ static bool is_secret(const char *name)
     return false;
 }
 
-/* "NCCL_X set by environment to Y." (the full stop since 2.27) */
+/* "NCCL_X set by environment to Y." (the full stop since 2.27), "NCCL_IB_HCA set to mlx5_0:1" */
 static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
 {
-    static const char middle[] = " set by environment to ";
-    const char *found = strstr(text, middle);
+    static const char long_form[] = " set by environment to ", short_form[] = " set to ";
+    const char *found = strstr(text, long_form), *middle = long_form;
+    if (found == NULL) {
+        found = strstr(text, short_form);
+        middle = short_form;
+    }
     char name[101], value[201], printable[201];
     if (found == NULL || found - text > 100 || !gl_starts_with(text, "NCCL_"))
         return;
@@ -438,6 +450,8 @@ static void read_warning(gl_log *log, gl_arena *arena, const gl_log_place *place
     } kinds[] = {{"Got completion from peer", GL_SAID_LINK_ERROR},
                  {"Got completion with error", GL_SAID_LINK_ERROR},
                  {"vendor err ", GL_SAID_LINK_ERROR},
+                 {"ibv_modify_qp failed", GL_SAID_LINK_ERROR},
+                 {"Failed to open libibverbs", GL_SAID_PLUGIN_ERROR},
                  {"Got async event : port error", GL_SAID_PORT_ERROR},
                  {"Got async event : local catastrophic", GL_SAID_PORT_ERROR},
                  {"port active", GL_SAID_COUNT},
@@ -489,6 +503,20 @@ static void read_u(gl_log *log, gl_arena *arena, const gl_log_place *place,
     }
 }
 
+/* NCCL 2.4: "CUDA Dev 0[0], IB NIC distance :  PIX SYS". */
+static void read_distance(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                          const gl_log_piece *piece, const char *text)
+{
+    static const char words[] = "IB NIC distance :";
+    const char *found = strstr(text, words);
+    if (found == NULL)
+        return;
+    bool near = strstr(found, "PIX") != NULL || strstr(found, "PXB") != NULL ||
+                strstr(found, "PHB") != NULL || strstr(found, "NODE") != NULL;
+    if (near || strstr(found, "SYS") != NULL)
+        gl_log_say(log, arena, place, piece, near ? GL_SAID_GPU_NEAR_NET : GL_SAID_GPU_SYS_NET);
+}
+
 static void read_rest(gl_log *log, gl_arena *arena, const gl_log_place *place,
                       const gl_log_piece *piece, const char *text)
 {
@@ -520,6 +548,8 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
             read_channel(log, arena, place, piece, text);
             return;
         }
+        if (gl_starts_with(text, "CUDA Dev "))
+            read_distance(log, arena, place, piece, text);
         if (gl_starts_with(text, "Connected all rings, use ring PXN ") &&
             gl_log_number_after(text, " GDR ", 1) == 0)
             gl_log_say(log, arena, place, piece, GL_SAID_RING_GDR_OFF);

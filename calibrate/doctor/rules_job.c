@@ -89,8 +89,8 @@ static void check_warnings(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_plugin(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 && gl_said_count(d, GL_SAID_SOCKET) == 0 &&
-        gl_said_count(d, GL_SAID_USING_SOCKET) == 0)
+    if (gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 && gl_on_several_nodes(d) != GL_NO &&
+        gl_said_count(d, GL_SAID_SOCKET) == 0 && gl_said_count(d, GL_SAID_USING_SOCKET) == 0)
         gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_PLUGIN_ERROR));
 }
 

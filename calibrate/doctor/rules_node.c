@@ -229,6 +229,16 @@ static const gl_matrix_row *row_of_column(const gl_matrix *m, size_t column)
     return NULL;
 }
 
+/* A NIC behind the GPU's own switch: whatever else, the tree is not flat. */
+static bool has_near_nic(const gl_matrix *m, const gl_matrix_row *row)
+{
+    for (size_t c = 0; c < m->column_count; c++)
+        if (!m->is_gpu[c] &&
+            (row->cells[c].path == GL_PATH_PIX || row->cells[c].path == GL_PATH_PXB))
+            return true;
+    return false;
+}
+
 /* The first pair of GPUs joined by SYS whose NUMA nodes are (not) the same. */
 static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
 {
@@ -237,7 +247,8 @@ static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
             if (m->rows[r].cells[c].path != GL_PATH_SYS || !m->is_gpu[c])
                 continue;
             const gl_matrix_row *other = row_of_column(m, c);
-            if (other != NULL && gl_matrix_same_numa(&m->rows[r], other) == want_same)
+            if (other != NULL && gl_matrix_same_numa(&m->rows[r], other) == want_same &&
+                !(want_same && has_near_nic(m, &m->rows[r])))
                 return &m->rows[r];
         }
     return NULL;

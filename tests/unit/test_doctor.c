@@ -236,6 +236,11 @@ static void test_virtual_machines(void **state)
         {.topology = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
                      "GPU0\t X \tSYS\t0-23\t0\nGPU1\tSYS\t X \t24-47\t1\n",
          .wanted = "note gpu-across-numa"},
+        /* SYS on one NUMA node, but each GPU has a NIC behind its own switch: not flat. */
+        {.topology = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
+                     "GPU0\t X \tSYS\tPIX\tSYS\t0-55\t0\nGPU1\tSYS\t X \tSYS\tPIX\t0-55\t0\n"
+                     "NIC0\tPIX\tSYS\t X \tSYS\nNIC1\tSYS\tPIX\tSYS\t X \n",
+         .wanted = ""},
         {.topology = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
                      "GPU0\t X \tNODE\t0-23\t0\nGPU1\tNODE\t X \t0-23\t0\n",
          .wanted = ""},
@@ -326,6 +331,15 @@ static void test_sockets(void **state)
         {.log =
              TWO_NODES L(0, 0, "NET/Plugin : dlopen libnccl-net-x.so: undefined symbol: f") SOCKET,
          .wanted = "fault socket-between-nodes, warning ib-not-found"},
+        /* Without libibverbs on one node nothing is lost; between nodes it is the cause. */
+        {.log = ONE_NODE W(0, 0, "Failed to open libibverbs.so[.1]") SOCKET, .wanted = ""},
+        {.log = TWO_NODES W(0, 0, "Failed to open libibverbs.so[.1]") SOCKET,
+         .wanted = "fault socket-between-nodes, warning ib-not-found",
+         .in_proof = "libibverbs.so"},
+        {.log = TWO_NODES IB L(0, 0,
+                               "dlvsym failed on ibv_reg_dmabuf_mr - libibverbs.so: undefined "
+                               "symbol: ibv_reg_dmabuf_mr, version IBVERBS_1.12"),
+         .wanted = ""},
         /* Groups of two sizes: the ranks of the channel may be those of either. */
         {.log = TWO_NODES
          "n0:1:2 [0] NCCL INFO comm 0x9 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n" IB L(
@@ -436,6 +450,11 @@ static void test_nics(void **state)
         {.log = TWO_NODES IB RING("NVL/SYS"), .wanted = "warning nic-across-numa"},
         {.log = ONE_NODE RING("NVL/SYS"), .wanted = ""},
         {.log = TWO_NODES IB RING("NVL/PHB"), .wanted = ""},
+        /* NCCL 2.4 */
+        {.log = TWO_NODES IB L(0, 0, "CUDA Dev 0[0], IB NIC distance :  SYS")
+             L(0, 0, "Ring 00 : 3 -> 0 [receive] via NET/IB/0/GDRDMA"),
+         .wanted = "warning nic-across-numa"},
+        {.log = TWO_NODES IB L(0, 0, "CUDA Dev 0[0], IB NIC distance :  PIX SYS"), .wanted = ""},
         {.log = TWO_NODES IB L(0, 0, "IB8") L(
              0, 0,
              "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; O") "n0:1:2 [0] NCCL INFO comm "
@@ -488,6 +507,8 @@ static void test_failures(void **state)
         {.log = W(0, 0,
                   "NET/IB : Got completion from peer 10.0.0.2<1> with error 12, opcode 0, len 0, "
                   "vendor err 129"),
+         .wanted = "fault link-error"},
+        {.log = W(0, 0, "Call to ibv_modify_qp failed with error Network is unreachable"),
          .wanted = "fault link-error"},
         {.log = W(0, 0, "NET/IB : mlx5_0:1 Got async event : port error"),
          .wanted = "fault port-error"},
@@ -572,6 +593,9 @@ static void test_settings(void **state)
         {.log = L(0, 0, "NCCL_MAX_NCHANNELS set by environment to 2."),
          .wanted = "warning setting"},
         {.log = L(0, 0, "NCCL_MAX_NCHANNELS set by environment to 32."), .wanted = "note setting"},
+        {.log = L(0, 0, "NCCL_IB_HCA set to mlx5_2:1,mlx5_0:1"),
+         .wanted = "note setting",
+         .in_proof = "NCCL_IB_HCA=mlx5_2:1,mlx5_0:1"},
         {.log = L(0, 0, "NCCL_SOCKET_IFNAME set by environment to eth0"), .wanted = ""},
         {.log = L(0, 0, "NCCL_COMM_ID set by environment to 10.1.2.3:99"), .wanted = ""},
     };
@@ -596,6 +620,28 @@ static void test_torn_lines(void **state)
         {.log = "[2026-11-30 02:26:33] n0:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/x\n",
          .wanted = "warning shm-fallback"},
         {.log = "\x1b[32mn0:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct\x1b[0m\r\n",
+         .wanted = "warning shm-fallback"},
+        /* A time glued to the host makes no host of its own; nor does a name in brackets. */
+        {.log =
+             "2025-05-16T16:39:51.208-07:00n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev "
+             "0 busId 1000 - Init START\n"
+             "2025-05-16T16:39:52Zn0:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId "
+             "2000 - Init START\n"
+             "2025-05-16T16:39:53.208-07:00n0:1:2 [0] NCCL INFO Using network Socket\n",
+         .wanted = ""},
+        {.log = "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 1 cudaDev 0 busId 1 - Init START\n"
+                "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n"
+                "<host>:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId 2 - Init START\n"
+                "<host>:1:2 [0] NCCL INFO Using network Socket\n",
+         .wanted = ""},
+        /* Wrapped into JSON by a container, escaped by a web page. */
+        {.log = "{\"log\":\"n0:1:2 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1\\n\","
+                "\"stream\":\"stdout\"}\n"
+                "{\"log\":\"n0:1:2 [0] NCCL INFO Channel 00 : 0[0] -\\u003e 1[1] via "
+                "SHM/direct\\n\",\"stream\":\"stdout\"}\n",
+         .wanted = "fault shm-fallback, warning setting",
+         .in_proof = "Cause: NCCL_P2P_DISABLE=1"},
+        {.log = "n0:1:2 [0] NCCL INFO Channel 00 : 0[0] -&gt; 1[1] via SHM/direct\n",
          .wanted = "warning shm-fallback"},
         {.log = RANKS "n1:1:2 [0] NCCL INFO Using network Socket\n" TWO_NODES,
          .wanted = "fault socket-between-nodes"},
