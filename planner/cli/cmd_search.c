@@ -271,6 +271,14 @@ static bool unknown_axis(const char *key, gl_error *err)
     return false;
 }
 
+static bool is_set(const gl_request *request, const char *path)
+{
+    for (size_t i = 0; i < request->setting_count; i++)
+        if (strcmp(request->settings[i].key, path) == 0)
+            return true;
+    return false;
+}
+
 /* --fix as settings of the description; those without a value only mark the axis. */
 static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_error *err)
 {
@@ -284,6 +292,12 @@ static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_erro
             return unknown_axis(key, err);
         if (equals != NULL && equals[1] == '\0')
             return gl_fail(err, GL_ERROR_USAGE, "--fix %s= has no value", key);
+        if ((s->search.fixed >> axis & 1) != 0)
+            return gl_fail(err, GL_ERROR_USAGE, "--fix %s: this field is fixed twice", key);
+        if (equals != NULL && is_set(&s->request, gl_search_axis_path(axis)))
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "--fix %s: this field is set twice, also by --set; --fix %s keeps that",
+                           text, key);
         s->search.fixed |= 1u << axis;
         if (equals != NULL)
             settings[(*count)++] = (gl_setting){gl_search_axis_path(axis), equals + 1, "--fix"};
