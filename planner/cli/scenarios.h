@@ -17,9 +17,9 @@ typedef struct gl_planning_options {
     long long stage; /* −1 = the one whose ranks move most */
     bool allow_extrapolation;
     bool strict;
-    bool best_layout; /* compare: each option with its own */
-    double within;    /* compare: what counts as as good */
-    long long seed;
+    bool best_layout;     /* compare: each option with its own */
+    double within;        /* compare: what counts as as good */
+    long long seed, jobs; /* jobs: of searches; 0 = one for each core */
 } gl_planning_options;
 
 gl_planning_options gl_planning_defaults(void);
@@ -101,6 +101,11 @@ typedef struct gl_planned {
     gl_texts notes; /* warnings of the loaders */
     gl_plan plan;
 } gl_planned;
+
+/* Of the warnings about a description those that are not about its layout, which say nothing of a
+ * layout that is searched for. Appends them to `out`. */
+void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
+                            gl_texts *out);
 
 gl_plan_options gl_request_plan_options(const gl_request *request);
 
