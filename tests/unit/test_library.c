@@ -317,7 +317,7 @@ static void test_refusals(void **state)
         {NULL, "absent", NULL, GPULINK_ERROR_INPUT, "no such cluster"},
         {NULL, "-", NULL, GPULINK_ERROR_ARGUMENT, "standard input"},
         {NULL, H100, "parallel.tp=2", GPULINK_ERROR_ARGUMENT, "gpulink_model_open"},
-        {NULL, MEASURED, "cluster.nodes=2", GPULINK_ERROR_INPUT, "needs a cluster description"},
+        {NULL, MEASURED, "cluster.nodes=2", GPULINK_ERROR_ARGUMENT, "needs a cluster description"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         gpulink_error error = {.status = GPULINK_OK};
