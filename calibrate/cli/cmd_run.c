@@ -430,6 +430,7 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     session->clock_s = monotonic_s;
     session->stopped = stop_wanted;
     session->progress = shows ? show_progress : o->verbose ? log_progress : NULL;
+    /* cppcheck-suppress autoVariables ; the session runs in this function */
     session->progress_context = &last_curve;
     catch_signals();
     bool ok = gl_session_run(backend, session, arena, &result, &err);

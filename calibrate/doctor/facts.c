@@ -272,8 +272,6 @@ static bool read_db(gl_facts *facts, const char *path, gl_error *err)
 static FILE *open_file(const char *path, gl_error *err)
 {
     struct stat found;
-    if (strcmp(path, "-") == 0)
-        return stdin;
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) {
         gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL, "%s", strerror(errno));
@@ -288,14 +286,15 @@ static FILE *open_file(const char *path, gl_error *err)
 
 bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error *err)
 {
-    if (source == GL_SOURCE_UNKNOWN && strcmp(path, "-") != 0)
+    const bool is_standard = strcmp(path, "-") == 0;
+    if (source == GL_SOURCE_UNKNOWN && !is_standard)
         source = guess_file(path);
     if (source == GL_SOURCE_DB)
         return read_db(facts, path, err);
-    FILE *stream = open_file(path, err);
+    FILE *stream = is_standard ? stdin : open_file(path, err);
     if (stream == NULL)
         return false;
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    const char *name = is_standard ? "standard input" : path;
     bool ok;
     if (source == GL_SOURCE_LOG) {
         ok = gl_log_read(facts->log, stream, name, facts->arena, err) ||
@@ -307,7 +306,7 @@ bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error
             source = guess(text);
         ok = text != NULL && gl_facts_read_text(facts, source, name, text, length, err);
     }
-    if (stream != stdin)
+    if (!is_standard)
         fclose(stream);
     return ok;
 }

@@ -65,14 +65,14 @@ int gl_log_host(gl_log *log, gl_arena *arena, const char *name, size_t length)
 
 /* ---- prefixes ---- */
 
-static char *skip_blanks_back(char *line, char *at)
+static char *skip_blanks_back(const char *line, char *at)
 {
     while (at > line && (at[-1] == ' ' || at[-1] == '\t'))
         at--;
     return at;
 }
 
-static char *skip_word_back(char *line, char *at)
+static char *skip_word_back(const char *line, char *at)
 {
     while (at > line && at[-1] != ' ' && at[-1] != '\t')
         at--;

@@ -170,7 +170,7 @@ static void read_affinity(reader *r, gl_matrix_row *row, const gl_words *words, 
         if (field == 0 && (list || at + 1 < words->count || !isdigit((unsigned char)text[0]))) {
             row->cpus = strcmp(text, "N/A") == 0 ? "" : gl_arena_strdup(r->arena, text);
         } else if (!list && isdigit((unsigned char)text[0]) && strlen(text) < 6) {
-            row->numa = atoi(text);
+            row->numa = (int)strtol(text, NULL, 10);
             return;
         }
     }

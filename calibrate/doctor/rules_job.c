@@ -101,7 +101,7 @@ static uint64_t bus_number(const char *text)
 {
     char *end;
     uint64_t value = 0;
-    int bits[] = {16, 8, 8, 4};
+    static const int bits[] = {16, 8, 8, 4};
     for (int part = 0; part < 4; part++) {
         uint64_t digits = strtoull(text, &end, 16);
         if (end == text)
@@ -134,7 +134,7 @@ static bool links_differ(const gl_topo_xml *x, const gl_matrix *m, gl_quote *row
             }
         const char *name = NULL;
         for (size_t r = 0; r < m->row_count && to_switch; r++) {
-            if (!m->rows[r].is_gpu || atoi(m->rows[r].name + 3) != x->gpus[g].dev)
+            if (!m->rows[r].is_gpu || strtol(m->rows[r].name + 3, NULL, 10) != x->gpus[g].dev)
                 continue;
             name = m->rows[r].name;
             for (size_t c = 0; c < m->column_count; c++)

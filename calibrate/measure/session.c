@@ -632,6 +632,7 @@ static bool measure_rates(session *s)
 {
     const gl_session_options *o = s->options;
     const gl_grouping *largest = &s->groupings[s->grouping_count - 1];
+    /* cppcheck-suppress uninitvar ; fill_sink() fills it */
     gl_rates_sink sink, *mine = leads(s) ? &sink : NULL;
     double left_s = s->start_s + o->budget_s - now(s), start = now(s);
     if (leads(s))

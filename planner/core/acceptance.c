@@ -3,6 +3,7 @@
 
 #include "planner/core/stage_plans.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -241,6 +242,7 @@ static const char *run_time(const gl_run *run)
 static int compare_merit(const gl_delivered *d, const gl_curve *a, const gl_curve *b)
 {
     const gl_run *x = run_of(d, a), *y = run_of(d, b);
+    assert(x != NULL && y != NULL); /* measures() has asked */
     int by = (y->state == GL_RUN_COMPLETE) - (x->state == GL_RUN_COMPLETE);
     by = by != 0 ? by : strcmp(run_time(y), run_time(x));
     by = by != 0 ? by : (x->id < y->id) - (x->id > y->id);
