@@ -22,7 +22,7 @@ static double number_in(const char *path, const char *key)
             continue;
         char *end;
         double number = strtod(line + skip, &end);
-        value = end > line + skip ? number : NAN;
+        value = end > line + skip ? number : (double)NAN;
     }
     fclose(file);
     return value;

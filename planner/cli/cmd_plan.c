@@ -157,6 +157,12 @@ static void say_left_out(const session *s, const gl_setting *swept, const gl_dia
     gl_arena_destroy(arena);
 }
 
+/* A key or a value that is wrong by itself is a slip, not a combination that cannot be. */
+static bool is_bad_setting(const gl_diagnostics *problems)
+{
+    return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
+}
+
 /* A trace is checked with all its scenarios before the first is written. */
 static bool trace_plan(session *s, const gl_planned *planned, const gl_setting *swept,
                        gl_arena *scratch, gl_diagnostics *diagnostics)
@@ -206,7 +212,7 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
-    if (!done && s->request.sweep_count > 0) {
+    if (!done && s->request.sweep_count > 0 && !is_bad_setting(diagnostics)) {
         s->left_out++;
         say_left_out(s, swept, diagnostics);
     }
@@ -226,7 +232,7 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
             diagnostics->count = diagnostics->dropped = 0;
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0)
+            if (s->request.sweep_count == 0 || is_bad_setting(diagnostics))
                 return false;
             if (first.count == 0)
                 first = *diagnostics;

@@ -321,7 +321,12 @@ static const described columns[] = {
     {"options", "per_million_tokens", "", "cost of a million training tokens"},
     {"options", "per_million_tokens_p10", "", "with 90 % probability it is at least this (P10)"},
     {"options", "per_million_tokens_p90", "", "… and with 90 % probability at most this (P90)"},
-    {"options", "note", "", "why it cannot run; empty when it does"},
+    {"options", "per_run", "", "cost of the run; empty when its tokens are not stated"},
+    {"options", "per_run_p10", "", "with 90 % probability it is at least this (P10)"},
+    {"options", "per_run_p90", "", "… and with 90 % probability at most this (P90)"},
+    {"options", "cost_missing", "", "why money is not known; empty when it is"},
+    {"options", "note", "",
+     "why it has no answer, and is compared with none; empty when it has one"},
     {"options", "remedy", "", "what would change that"},
 
     {"sensitivity", "property", "", "what is changed, all else equal"},
