@@ -313,6 +313,33 @@ static void test_energy_or_colocation(void **state)
     outcome_free(&nowhere.o);
 }
 
+static void expect_note(const char *tail, const char *text)
+{
+    priced p = price(HGX("2"), tail);
+    assert_int_equal(p.cost.note_count, text != NULL);
+    if (text != NULL)
+        assert_string_equal(p.cost.notes[0], text);
+    outcome_free(&p.o);
+}
+
+/* A quote that changes nothing is named; one of another cluster is not. */
+static void test_quotes_in_vain(void **state)
+{
+    (void)state;
+    expect_note(NDR("") "prices: {parts: {switch.ib-ndr: 30000, nic.roce-400: 900}}\n", NULL);
+    expect_note(NDR("") "prices: {parts: {gpu.h100-sxm: 20000, host: 1000, dac.ib-ndr: 500, "
+                        "switch.ib-ndr: 30000}}\n",
+                "the price list states what the bill of this cluster does not take: "
+                "gpu.h100-sxm, host, dac.ib-ndr");
+    expect_note(
+        NDR("") "  cost: {life_years: 4}\nprices: {parts: {term.life: 6, term.draw: 0.8}}\n",
+        "the price list states what the bill of this cluster does not take: term.life");
+    expect_note(NDR("") "  cost: {acquisition: rent}\nprices: {parts: {rent.h100-sxm: 2, "
+                        "server.h100-sxm: 1}}\n",
+                "the price list states what the bill of this cluster does not take: "
+                "server.h100-sxm");
+}
+
 /* A cheap site that is late, a leased line, a purchase in two stages. */
 static void test_site_line_and_expansion(void **state)
 {
@@ -452,6 +479,7 @@ int main(void)
         cmocka_unit_test(test_energy_or_colocation),
         cmocka_unit_test(test_site_line_and_expansion),
         cmocka_unit_test(test_rent),
+        cmocka_unit_test(test_quotes_in_vain),
         cmocka_unit_test(test_media),
         cmocka_unit_test(test_lossless_costs_ethernet),
         cmocka_unit_test(test_probability_draw_by_draw),
