@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/acceptance_tables.h"
+#include "planner/report/columns.h"
 
 #include "common/text.h"
 #include "gpulink_version.h"
@@ -11,9 +12,6 @@
 #include <string.h>
 
 /* One list per table, expanded twice, as in plan_tables.c. */
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 /* Lines of a text of the machine that people get. */
 enum { TEXT_LINES_MAX = 40 };
