@@ -786,9 +786,11 @@ size_t gl_cost_staircase(const gl_cluster *cluster, gl_arena *arena, gl_stair **
     if (most < (int64_t)cluster->nodes * 8)
         most = (int64_t)cluster->nodes * 8;
     *out = GL_ARENA_NEW(arena, gl_stair, STAIRS_MAX);
-    for (int64_t nodes = 2; nodes <= most && count + 2 < STAIRS_MAX; nodes *= 2) {
+    for (int64_t nodes = 2; nodes <= most && count + 3 < STAIRS_MAX; nodes *= 2) {
         (*out)[count++] = stair(cluster, nodes, arena);
-        if (nodes < cluster->nodes && cluster->nodes < 2 * nodes)
+        if (2 * nodes <= most && nodes > 2)
+            (*out)[count++] = stair(cluster, nodes + 1, arena);
+        if (nodes + 1 < cluster->nodes && cluster->nodes < 2 * nodes)
             (*out)[count++] = stair(cluster, cluster->nodes, arena);
     }
     return count;

@@ -154,7 +154,8 @@ typedef struct gl_stair {
     double network_per_gpu, capex_per_gpu;
 } gl_stair;
 
-/* Powers of two of nodes, and the cluster's own, up to 16,384 GPUs or the cluster's eightfold. */
+/* Powers of two of nodes, each with one node more, which is where switches are added, and the
+ * cluster's own; up to 16,384 GPUs or the cluster's eightfold. In order. */
 size_t gl_cost_staircase(const gl_cluster *cluster, gl_arena *arena, gl_stair **out);
 
 #endif

@@ -460,6 +460,12 @@ static void test_staircase(void **state)
     /* The jump of the sheet: 1,882 to 4,248. */
     assert_close(floor(one), 1882, 0);
     assert_close(two, 4247.5, 1e-9);
+    /* The 65th node needs spines, and a second leaf for each rail. */
+    for (size_t i = 0; i < count; i++) {
+        assert_true(i == 0 || stairs[i].nodes > stairs[i - 1].nodes);
+        if (stairs[i].nodes == 65)
+            assert_true(stairs[i].fabric.tiers == 2 && stairs[i].network_per_gpu > two);
+    }
     outcome_free(&p.o);
 }
 
