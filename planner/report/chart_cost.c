@@ -141,6 +141,8 @@ static void chart_structure(gl_charting *c)
     const gl_scenario *part;
     for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
         const gl_table *table = gl_chart__table(part, "cost_structure");
+        const gl_table *cost = gl_chart__table(part, "cost");
+        const char *currency = cost != NULL ? gl_chart__text(cost, 0, "currency") : NULL;
         gl_chart chart = {.table = "cost_structure",
                           .title = "What is bought",
                           .words = "Purchase by what it is for.",
@@ -158,6 +160,8 @@ static void chart_structure(gl_charting *c)
                                 (int)(2 * chart.series_count % GL_HUE_COUNT));
             gl_chart__add(series, c->arena, (gl_datum){.category = category, .x = amount});
         }
+        if (currency != NULL)
+            chart.x.title = gl_arena_printf(c->arena, "purchase, %s", currency);
         gl_chart__hang(c, i, &chart);
     }
 }
