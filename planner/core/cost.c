@@ -671,39 +671,57 @@ void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out)
     fill_expansion(&b);
 }
 
-/* A server's price less its GPUs and what joins them, where the list has both; otherwise whole. */
-static void split_server(const gl_cost *cost, double *gpus, double *joining)
+/* What is in the price of whole servers, where the list says. */
+typedef struct server_parts {
+    double gpus, joining, cooling;
+} server_parts;
+
+/* So many pieces at the list's price; 0 when it says none. */
+static double worth(const gl_cost *cost, const char *kind, const char *name, double pieces)
+{
+    const gl_price_list *list = cost->cluster->price_list;
+    const gl_price *price = name != NULL ? gl_price_find(list, kind, name) : NULL;
+    if (price == NULL || isnan(price->typical))
+        return 0;
+    if (price->gpus > 0)
+        pieces = (double)cost->gpus / price->gpus;
+    return pieces * price->typical * gl_price_rate(list, price->currency);
+}
+
+/* A server's price less its GPUs, what joins and what cools them; whole where these are dearer. */
+static server_parts split_server(const gl_cost *cost)
 {
     const gl_cluster *c = cost->cluster;
-    const gl_price_list *list = c->price_list;
+    const char *gpu = c->gpu != NULL ? c->gpu->name : NULL;
+    const char *link = c->intra.link != NULL ? c->intra.link->name : NULL;
     double server = gl_bom_sum(&cost->bom, GL_COST_OF_SERVER);
-    const gl_price *gpu = c->gpu != NULL ? gl_price_find(list, "gpu", c->gpu->name) : NULL;
-    const gl_price *board =
-        c->intra.link != NULL ? gl_price_find(list, "board", c->intra.link->name) : NULL;
-    *gpus = *joining = 0;
-    if (gl_bom_sum(&cost->bom, GL_COST_OF_GPUS) > 0 || gpu == NULL || isnan(gpu->typical))
-        return;
-    double all_gpus = (double)cost->gpus * gpu->typical * gl_price_rate(list, gpu->currency);
-    double boards = board != NULL && !isnan(board->typical)
-                        ? c->nodes * board->typical * gl_price_rate(list, board->currency)
-                        : 0;
-    if (!(all_gpus > 0) || all_gpus + boards >= server)
-        return;
-    *gpus = all_gpus;
-    *joining = boards;
+    server_parts parts = {0, 0, 0};
+    if (gl_bom_sum(&cost->bom, GL_COST_OF_GPUS) > 0)
+        return parts;
+    parts.gpus = worth(cost, "gpu", gpu, (double)cost->gpus);
+    parts.joining = parts.gpus > 0 ? worth(cost, "board", link, c->nodes) : 0;
+    parts.cooling = worth(cost, "cooling", gpu, c->nodes);
+    return parts.gpus + parts.joining + parts.cooling < server ? parts : (server_parts){0, 0, 0};
 }
 
 double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group)
 {
-    double gpus, joining, sum = gl_bom_sum(&cost->bom, group);
     if (cost->cluster == NULL)
         return (double)NAN;
-    split_server(cost, &gpus, &joining);
-    if (group == GL_COST_OF_GPUS)
-        return sum + gpus;
-    if (group == GL_COST_OF_NVLINK)
-        return sum + joining;
-    return group == GL_COST_OF_SERVER ? sum - gpus - joining : sum;
+    const server_parts parts = split_server(cost);
+    double sum = gl_bom_sum(&cost->bom, group);
+    switch (group) {
+    case GL_COST_OF_GPUS:
+        return sum + parts.gpus;
+    case GL_COST_OF_NVLINK:
+        return sum + parts.joining;
+    case GL_COST_OF_COOLING:
+        return sum + parts.cooling;
+    case GL_COST_OF_SERVER:
+        return sum - parts.gpus - parts.joining - parts.cooling;
+    default:
+        return sum;
+    }
 }
 
 /* ---- two options

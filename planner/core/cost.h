@@ -102,7 +102,7 @@ typedef struct gl_cost_input {
 void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out);
 
 /* A part of the purchase, as in gl_bom_sum, with whole servers split where the list prices what is
- * in them (gpu.NAME, board.LINK). */
+ * in them (gpu.NAME, board.LINK, cooling.NAME). */
 double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group);
 
 /* ---- formulas, each alone

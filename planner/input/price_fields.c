@@ -53,6 +53,7 @@ const gl_field gl_exchange_fields[] = {
 
 static const char *const none[] = {NULL};
 static const char *const machine[] = {"power", "gpus", "nics_included", NULL};
+static const char *const machine_parts[] = {"power", "gpus", NULL};
 static const char *const power[] = {"power", NULL};
 static const char *const joining[] = {"power", "ports", "gpus", NULL};
 static const char *const ports[] = {"power", "ports", NULL};
@@ -72,6 +73,7 @@ const gl_part_kind gl_part_kinds[] = {
     {"server", GL_PART_GPU, NULL, 1e12, machine, "A machine bought whole: a server, or a rack of several nodes (gpus)."},
     {"gpu", GL_PART_GPU, NULL, 1e12, power, "A GPU, of servers that are put together; with a whole server, what of its price is GPUs."},
     {"board", GL_PART_LINK, NULL, 1e12, joining, "The board that joins the GPUs of a node, with its switch chips."},
+    {"cooling", GL_PART_GPU, NULL, 1e12, machine_parts, "Liquid cooling of a machine that is put together; with a whole one, what of its price is cooling."},
     {"bridge", GL_PART_LINK, NULL, 1e12, joining, "A bridge between the GPUs of a group (gpus); a group has so many (ports)."},
     {"pcie-switch", GL_PART_LINK, NULL, 1e12, joining, "A PCIe switch board for so many GPUs (gpus)."},
     {"host", GL_PART_ALONE, NULL, 1e12, power, "CPUs, memory and storage of a node that is put together."},

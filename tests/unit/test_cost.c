@@ -235,6 +235,27 @@ static void test_sums_agree(void **state)
     outcome_free(&p.o);
 }
 
+/* GB300 NVL72: 18 trays at 2,260 and 9 at 1,020 are in the price of the rack, not on top. */
+static void test_liquid_cooling_apart(void **state)
+{
+    (void)state;
+    const char *racks =
+        "  gpu: gb300\n  nodes: 36\n  gpus_per_node: 4\n  intra_node: {link: nvl72}\n";
+    priced p = price(racks, NDR("") "prices: standard\n");
+    double whole = gl_bom_sum(&p.cost.bom, GL_COST_OF_SERVER);
+    assert_close(whole, 2 * 3000000, 1e-12);
+    assert_close(gl_cost_group_sum(&p.cost, GL_COST_OF_COOLING), 2 * (18 * 2260 + 9 * 1020), 1e-12);
+    assert_close(gl_cost_group_sum(&p.cost, GL_COST_OF_SERVER) +
+                     gl_cost_group_sum(&p.cost, GL_COST_OF_COOLING),
+                 whole, 1e-12);
+    outcome_free(&p.o);
+    p = price("  gpu: a100-pcie-80gb\n  nodes: 2\n  gpus_per_node: 8\n  intra_node: {link: "
+              "pcie4-x16}\n",
+              NDR("") "prices: {parts: {cooling.a100-pcie-80gb: {typical: 900, gpus: 8}}}\n");
+    assert_close(gl_bom_sum(&p.cost.bom, GL_COST_OF_COOLING), 2 * 900, 1e-12);
+    outcome_free(&p.o);
+}
+
 static void test_no_price_list_no_cost(void **state)
 {
     (void)state;
@@ -479,6 +500,7 @@ int main(void)
         cmocka_unit_test(test_three_conventions),
         cmocka_unit_test(test_checkpoints),
         cmocka_unit_test(test_sums_agree),
+        cmocka_unit_test(test_liquid_cooling_apart),
         cmocka_unit_test(test_no_price_list_no_cost),
         cmocka_unit_test(test_what_has_no_price_stops_the_total),
         cmocka_unit_test(test_exchange),
