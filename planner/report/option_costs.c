@@ -38,10 +38,28 @@ static const gl_cost *any_cost(const gl_comparison *comparison)
     return NULL;
 }
 
+/* Do both have a cost, in one currency? */
+static bool can_be_compared(const gl_comparison *comparison, size_t i, size_t k)
+{
+    const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
+    return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
+}
+
+static bool one_currency(const gl_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->option_count; i++) {
+        const gl_cost *cost = cost_of(comparison, i);
+        if (cost != NULL && strcmp(cost->currency, any_cost(comparison)->currency) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* ---- what each costs --------------------------------------------------------------------- */
 
 #define COSTS(X)                                                                                   \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
+    X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(one ? NULL : cost->currency))      \
     MONEY(X, "capex", "Purchase", f->capex)                                                        \
     MONEY(X, "network_capex", "Network", f->network)                                               \
     MONEY(X, "per_year", "A year", f->per_year)                                                    \
@@ -68,7 +86,7 @@ static void hide_absent(gl_table *table, gl_arena *arena)
         bool said = false;
         for (size_t row = 0; row < table->row_count; row++) {
             const gl_cell *cell = &table->cells[row * table->column_count + i];
-            said = said || cell->type == GL_CELL_INTEGER ||
+            said = said || cell->type == GL_CELL_INTEGER || cell->type == GL_CELL_TEXT ||
                    (cell->type == GL_CELL_REAL && fabs(cell->as.real) > 0);
         }
         if (!said)
@@ -80,8 +98,10 @@ static void hide_absent(gl_table *table, gl_arena *arena)
 static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
 {
     static const gl_column columns[] = {COSTS(AS_COLUMN)};
+    bool one = one_currency(comparison);
     const char *title =
-        gl_arena_printf(arena, "What each costs, in %s", any_cost(comparison)->currency);
+        one ? gl_arena_printf(arena, "What each costs, in %s", any_cost(comparison)->currency)
+            : "What each costs";
     gl_table *table = gl_table_create(arena, "costs", title, columns, COUNT(columns));
     for (size_t i = 0; i < comparison->option_count; i++) {
         const gl_cost *cost = cost_of(comparison, i);
@@ -137,7 +157,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     for (size_t i = 0; i < comparison->option_count; i++)
         for (size_t k = i + 1; k < comparison->option_count; k++) {
             const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
-            if (a == NULL || b == NULL)
+            if (!can_be_compared(comparison, i, k))
                 continue;
             gl_cost_even even = gl_cost_break_even(a, b);
             size_t dear = even.dear == a ? i : k, cheap = even.dear == a ? k : i;
@@ -199,30 +219,20 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
 /* ---- in words ---------------------------------------------------------------------------- */
 
 /* The option whose tokens cost least; option_count: none has a cost. */
-static size_t cheapest_of(const gl_comparison *comparison, size_t *priced)
+static size_t cheapest_of(const gl_comparison *comparison)
 {
     size_t best = comparison->option_count;
-    *priced = 0;
     for (size_t i = 0; i < comparison->option_count; i++) {
         const gl_cost *cost = cost_of(comparison, i);
         if (cost == NULL || isnan(cost->typical.per_million_tokens) ||
             !gl_compared_runs(&comparison->options[i]))
             continue;
-        ++*priced;
         if (best == comparison->option_count ||
             cost->typical.per_million_tokens <
                 cost_of(comparison, best)->typical.per_million_tokens)
             best = i;
     }
     return best;
-}
-
-static const char *tokens_text(const gl_cost *cost, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%s %s a million tokens (80 %%: %s to %s)", cost->currency,
-                           money(cost->typical.per_million_tokens, arena),
-                           money(cost->per_million_tokens.p10, arena),
-                           money(cost->per_million_tokens.p90, arena));
 }
 
 /* Is what the faster one costs more to buy worth it? */
@@ -246,21 +256,9 @@ static const char *payback_text(const gl_comparison *comparison, size_t fastest,
 
 const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena)
 {
-    size_t priced, cheapest = cheapest_of(comparison, &priced), fastest = comparison->fastest;
-    if (priced < 2)
+    size_t cheapest = cheapest_of(comparison), fastest = comparison->fastest;
+    if (cheapest == comparison->option_count || fastest == comparison->option_count ||
+        cheapest == fastest || !can_be_compared(comparison, cheapest, fastest))
         return "";
-    const gl_cost *cost = cost_of(comparison, cheapest);
-    const char *least = tokens_text(cost, arena);
-    if (cheapest == fastest)
-        return gl_arena_printf(arena, "%lld is also the cheapest: %s\n", number_of(cheapest),
-                               least);
-    const char *text =
-        gl_arena_printf(arena, "%lld is the cheapest: %s", number_of(cheapest), least);
-    if (fastest == comparison->option_count || cost_of(comparison, fastest) == NULL)
-        return gl_arena_printf(arena, "%s\n", text);
-    return gl_arena_printf(arena, "%s; %lld, the fastest: %s; P(%lld is cheaper) = %.0f %%\n%s",
-                           text, number_of(fastest),
-                           tokens_text(cost_of(comparison, fastest), arena), number_of(cheapest),
-                           100 * gl_cost_probability_cheaper(cost, cost_of(comparison, fastest)),
-                           payback_text(comparison, fastest, cheapest, arena));
+    return payback_text(comparison, fastest, cheapest, arena);
 }

@@ -9,12 +9,12 @@
 #include "planner/core/comparison.h"
 
 /* Tables `costs`, `payback` and, of `drawn` reports, `staircases`; `tables` has room for
- * GL_OPTION_COST_TABLES. Returns how many there are: none when fewer than one option has a cost. */
+ * GL_OPTION_COST_TABLES. Returns how many there are: none when no option has a cost. */
 enum { GL_OPTION_COST_TABLES = 3 };
 size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_arena *arena,
                              gl_table **tables);
 
-/* Which is cheapest, and what the fastest pays for; "" when no two options have a cost. */
+/* Whether the fastest pays for itself beside the cheapest; "" where one is both, or has no cost. */
 const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena);
 
 #endif
