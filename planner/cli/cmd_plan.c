@@ -157,6 +157,12 @@ static void say_left_out(const session *s, const gl_setting *swept, const gl_dia
     gl_arena_destroy(arena);
 }
 
+/* A key or a value that is wrong by itself is a slip, not a combination that cannot be. */
+static bool is_bad_setting(const gl_diagnostics *problems)
+{
+    return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
+}
+
 /* A trace is checked with all its scenarios before the first is written. */
 static bool trace_plan(session *s, const gl_planned *planned, const gl_setting *swept,
                        gl_arena *scratch, gl_diagnostics *diagnostics)
@@ -180,6 +186,7 @@ static bool plan_in(session *s, const gl_setting *settings, size_t count, const 
 {
     gl_planned planned;
     loaded_cluster own;
+    /* cppcheck-suppress uninitvar ; load_cluster() fills it */
     const loaded_cluster *cluster = s->clusters != NULL ? &s->clusters[index] : &own;
     if (s->clusters == NULL && !load_cluster(s, index, settings, count, scratch, &own, diagnostics))
         return false;
@@ -205,7 +212,7 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
-    if (!done && s->request.sweep_count > 0) {
+    if (!done && s->request.sweep_count > 0 && !is_bad_setting(diagnostics)) {
         s->left_out++;
         say_left_out(s, swept, diagnostics);
     }
@@ -225,7 +232,7 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
             diagnostics->count = diagnostics->dropped = 0;
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0)
+            if (s->request.sweep_count == 0 || is_bad_setting(diagnostics))
                 return false;
             if (first.count == 0)
                 first = *diagnostics;
@@ -267,9 +274,11 @@ static bool write_trace(session *s, gl_error *err)
     if (!gl_output_open(s->options.output.output, &out, err))
         return false;
     gl_trace_begin(&trace, out, s->report.scenario_count > 1);
+    /* cppcheck-suppress autoVariables ; taken back when all is planned */
     s->trace = &trace;
     s->trace_size = 0;
     plan_all(s, &diagnostics);
+    s->trace = NULL;
     gl_trace_end(&trace);
     if (!gl_output_close(out, err))
         return false;

@@ -61,6 +61,15 @@ static bool is_within(const char *key, const char *outer)
     return strncmp(key, outer, length) == 0 && (key[length] == '\0' || key[length] == '.');
 }
 
+static bool fail_twice(const char *option, const char *key, const char *other, gl_error *err)
+{
+    char name[64], shown[64];
+    bool same = strcmp(key, other) == 0;
+    return gl_fail(err, GL_ERROR_USAGE, "%s %s: this key is set twice%s%s", option,
+                   gl_printable(key, name, sizeof name), same ? "" : ", also by ",
+                   same ? "" : gl_printable(other, shown, sizeof shown));
+}
+
 /* What else sets a swept key, so that the values in the answer would not be those planned; NULL:
  * nothing. A swept part of a mapping that --set gives wins, as it is applied later. */
 static const char *taken_by(const gl_request *request, size_t sweeps, const char *key)
@@ -84,13 +93,8 @@ static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena
         if (!parse_sweep(texts->items[i], arena, sweep, err))
             return false;
         const char *other = taken_by(request, i, sweep->key);
-        char name[64], shown[64];
         if (other != NULL)
-            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s: this key is set twice%s%s",
-                           gl_printable(sweep->key, name, sizeof name),
-                           strcmp(other, sweep->key) != 0 ? ", also by " : "",
-                           strcmp(other, sweep->key) != 0 ? gl_printable(other, shown, sizeof shown)
-                                                          : "");
+            return fail_twice("--sweep", sweep->key, other, err);
         request->sweep_count = i + 1;
         request->combinations *= sweep->count;
         if (request->combinations * (clusters > 0 ? clusters : 1) > GL_SCENARIOS_MAX)
@@ -117,6 +121,17 @@ static bool check_output(const char *model, const gl_planning_options *options, 
                                     gl_printable(input, name, sizeof name));
 }
 
+/* A key is set once: of two values one would go unseen. A part of a mapping that was set before it
+ * refines it. */
+static bool check_settings(const gl_setting *settings, size_t count, gl_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (is_within(settings[k].key, settings[i].key))
+                return fail_twice("--set", settings[k].key, settings[i].key, err);
+    return true;
+}
+
 bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
                       gl_request *request, gl_error *err)
 {
@@ -128,6 +143,8 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
     for (size_t i = 0; i < sets->count; i++)
         if (!gl_setting_parse("--set", sets->items[i], arena, &request->settings[i], err))
             return false;
+    if (!check_settings(request->settings, request->setting_count, err))
+        return false;
     if (!parse_sweeps(&options->sweeps, options->clusters.count, arena, request, err))
         return false;
     for (size_t i = 0; strcmp(model, "-") == 0 && i < options->clusters.count; i++)
@@ -197,6 +214,20 @@ bool gl_load_workload(const gl_request *request, const gl_setting *settings, siz
     return gl_model_tree_open(request->model, settings, setting_count, arena, tree, diagnostics) &&
            gl_model_tree_load(tree, arena, &planned->workload, &planned->notes, diagnostics) &&
            check_stage(request->options->stage, &planned->workload, diagnostics);
+}
+
+void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
+                            gl_texts *out)
+{
+    gl_findings findings = {.arena = arena};
+    gl_check_workload(workload, &findings);
+    for (size_t i = 0; i < notes->count; i++) {
+        bool of_layout = false;
+        for (size_t k = 0; k < findings.count; k++)
+            of_layout = of_layout || strstr(notes->items[i], findings.items[k].message) != NULL;
+        if (!of_layout)
+            gl_texts_add(out, arena, notes->items[i]);
+    }
 }
 
 gl_plan_options gl_request_plan_options(const gl_request *request)

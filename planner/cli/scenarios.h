@@ -16,9 +16,9 @@ typedef struct gl_planning_options {
     long long stage; /* −1 = the one whose ranks move most */
     bool allow_extrapolation;
     bool strict;
-    bool best_layout; /* compare: each option with its own */
-    double within;    /* compare: what counts as as good */
-    long long seed;
+    bool best_layout;     /* compare: each option with its own */
+    double within;        /* compare: what counts as as good */
+    long long seed, jobs; /* jobs: of searches; 0 = one for each core */
 } gl_planning_options;
 
 gl_planning_options gl_planning_defaults(void);
@@ -93,6 +93,11 @@ const gl_setting *gl_request_settings(const gl_request *request, size_t index, g
 /* Says that --cluster is missing, with an example and the bundled names. Returns the exit status.
  */
 int gl_fail_without_cluster(const char *verb, const char *model);
+
+/* Of the warnings about a description those that are not about its layout, which say nothing of a
+ * layout that is searched for. Appends them to `out`. */
+void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
+                            gl_texts *out);
 
 gl_plan_options gl_request_plan_options(const gl_request *request);
 

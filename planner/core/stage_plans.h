@@ -58,7 +58,4 @@ gl_memo *gl_base_memo(gl_arena *arena);
 bool gl_stage_plans_build(const gl_stage_planner *planner, const gl_stage *stages,
                           gl_stage_plan **out, gl_error *err);
 
-/* Does a collective in training work in one buffer, rather than between two? */
-bool gl_trains_in_place(gl_collective collective);
-
 #endif

@@ -198,11 +198,17 @@ static const gap gaps[] = {
                    "is not given"},
 };
 
-static void collect_warnings(const gl_plan_context *c, gl_scenario *out)
+static size_t collect_notes(const gl_plan_view *view, gl_arena *arena, gl_scenario *out)
 {
     size_t capacity = 0;
-    for (size_t i = 0; i < c->view->note_count; i++)
-        add_warning(out, &capacity, c->arena, c->view->notes[i]);
+    for (size_t i = 0; i < view->note_count; i++)
+        add_warning(out, &capacity, arena, view->notes[i]);
+    return capacity;
+}
+
+static void collect_warnings(const gl_plan_context *c, gl_scenario *out)
+{
+    size_t capacity = collect_notes(c->view, c->arena, out);
     for (size_t i = 0; i < c->plan->warning_count; i++)
         add_warning(out, &capacity, c->arena, c->plan->warnings[i]);
     for (size_t i = 0; i < COUNT(gaps); i++)
@@ -239,6 +245,51 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
                     "description)");
     }
     *out = scenario;
+}
+
+static bool is_one_of(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Does a table only repeat what was asked for? */
+static bool is_asked_for(const char *name, bool has_layout)
+{
+    static const char *const names[] = {"model", "cluster", "parallel", "training"};
+    return is_one_of(name, names, has_layout ? COUNT(names) : COUNT(names) - 2);
+}
+
+static gl_table *absent_table(const char *name, gl_arena *arena)
+{
+    static const char *const records[] = {"parallel", "training", "step", "memory", "cost"};
+    gl_table *table = gl_table_create(arena, name, name, NULL, 0);
+    table->record = is_one_of(name, records, COUNT(records));
+    return table;
+}
+
+void gl_plan_absent_scenario(const gl_workload *workload, bool has_layout,
+                             const gl_cluster *cluster, const gl_plan_view *view, gl_arena *arena,
+                             gl_scenario *out)
+{
+    const gl_parallel one_gpu = gl_workload_defaults().parallel;
+    gl_plan *plan = GL_ARENA_NEW(arena, gl_plan, 1);
+    const gl_plan_context c = {plan, view, arena};
+    *out = (gl_scenario){.name = gl_arena_strdup(arena, view->name),
+                         .tables = GL_ARENA_NEW(arena, gl_table *, COUNT(kinds))};
+    plan->workload = workload;
+    plan->cluster = cluster;
+    gl_parameters_build(&workload->model, &one_gpu, arena, &plan->parameters);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        const char *name = kinds[i].name;
+        if (view->only != NULL ? strcmp(view->only, name) != 0 : is_on_request(name))
+            continue;
+        out->tables[out->table_count++] =
+            is_asked_for(name, has_layout) ? kinds[i].build(&c) : absent_table(name, arena);
+    }
+    collect_notes(view, arena, out);
 }
 
 const char *gl_plan_scenario_name(const gl_plan *plan, const gl_setting *swept, size_t swept_count,

@@ -35,6 +35,12 @@ const char *gl_plan_scenario_name(const gl_plan *plan, const gl_setting *swept, 
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,
                       gl_scenario *out);
 
+/* The same keys for what has no plan: what was asked for, and tables without a row. `has_layout`:
+ * the workload's layout was meant. */
+void gl_plan_absent_scenario(const gl_workload *workload, bool has_layout,
+                             const gl_cluster *cluster, const gl_plan_view *view, gl_arena *arena,
+                             gl_scenario *out);
+
 /* Takes the `summary` rows out of all scenarios and puts them side by side in one of their own:
  * that is how people see them. Machines read a `summary` in each scenario. */
 void gl_plan_take_summary(gl_report *report, gl_arena *arena, gl_scenario *out);

@@ -312,12 +312,12 @@ static void test_refusals(void **state)
         {NULL, NULL, NULL, GPULINK_ERROR_ARGUMENT, "the path is NULL"},
         {DDP, NULL, "parallel.tp", GPULINK_ERROR_ARGUMENT, "not of the form key=value"},
         {DDP, NULL, "cluster.nodes=2", GPULINK_ERROR_ARGUMENT, "gpulink_cluster_open"},
-        {DDP, NULL, "parallel.tq=2", GPULINK_ERROR_INPUT, "unknown field"},
-        {DDP, NULL, "parallel.tp=1000000", GPULINK_ERROR_INPUT, "out of range"},
+        {DDP, NULL, "parallel.tq=2", GPULINK_ERROR_ARGUMENT, "unknown field"},
+        {DDP, NULL, "parallel.tp=1000000", GPULINK_ERROR_ARGUMENT, "out of range"},
         {NULL, "absent", NULL, GPULINK_ERROR_INPUT, "no such cluster"},
         {NULL, "-", NULL, GPULINK_ERROR_ARGUMENT, "standard input"},
         {NULL, H100, "parallel.tp=2", GPULINK_ERROR_ARGUMENT, "gpulink_model_open"},
-        {NULL, MEASURED, "cluster.nodes=2", GPULINK_ERROR_INPUT, "needs a cluster description"},
+        {NULL, MEASURED, "cluster.nodes=2", GPULINK_ERROR_ARGUMENT, "needs a cluster description"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         gpulink_error error = {.status = GPULINK_OK};
