@@ -78,6 +78,7 @@ static size_t read_all(int from, char *buffer)
     for (;;) {
         bool full = length == LIST_BYTES_MAX;
         ssize_t got =
+            /* cppcheck-suppress legacyUninitvar ; read() fills it */
             read(from, full ? rest : buffer + length, full ? sizeof rest : LIST_BYTES_MAX - length);
         if (got < 0 && errno == EINTR)
             continue;

@@ -94,7 +94,7 @@ static bool check_header(const char *path, const unsigned char *header, size_t g
     if (memcmp(header + 24, header + 92, 4) == 0 && pages > 0 && file_bytes < pages * page_bytes)
         return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL,
                           "this calibration database is truncated: %llu of %llu bytes are there",
-                          (unsigned long long)file_bytes, (unsigned long long)(pages * page_bytes));
+                          (unsigned long long)file_bytes, (unsigned long long)pages * page_bytes);
     int32_t version = (int32_t)big_endian(header + 60);
     if (version > GL_STORE_VERSION)
         return gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL,

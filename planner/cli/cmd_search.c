@@ -17,7 +17,7 @@ enum { GPU_COUNTS_MAX = 256 };
 
 typedef struct search_options {
     gl_planning_options planning;
-    const char *gpus;
+    const char *huggingface, *gpus;
     gl_texts fixed;
     long long top, max_tp, min_microbatches;
     bool no_recompute;
@@ -35,6 +35,12 @@ static const gl_option options_table[] = {
      .value_name = "KEY=VALUE",
      .help = "Change a field of the description, such as batch.global=512.",
      .offset = offsetof(search_options, planning.settings)},
+    {.name = "huggingface",
+     .type = GL_OPTION_TEXT,
+     .value_name = "FILE",
+     .help = "Instead of MODEL.yaml: a config.json of Hugging Face; sequences of 4096 tokens and 4 "
+             "Mi tokens a step unless --set model.sequence, batch.global say otherwise.",
+     .offset = offsetof(search_options, huggingface)},
     {.name = "gpus",
      .letter = 'n',
      .type = GL_OPTION_TEXT,
@@ -488,6 +494,20 @@ static int answer(session *s)
     return found ? GL_OK : GL_EXIT_NO;
 }
 
+/* The model's path; NULL with an error when none or two are given. */
+static const char *model_path(const session *s, const gl_texts *arguments, gl_error *err)
+{
+    const char *configuration = s->options.huggingface;
+    if (arguments->count == 0 && configuration == NULL)
+        gl_fail(err, GL_ERROR_USAGE, "an argument is missing; usage: search %s",
+                gl_cmd_search.synopsis);
+    else if (arguments->count > 0 && configuration != NULL)
+        gl_fail(err, GL_ERROR_USAGE, "give MODEL.yaml or --huggingface FILE, not both");
+    else
+        return configuration != NULL ? configuration : arguments->items[0];
+    return NULL;
+}
+
 static int run_in(session *s, int argc, char **argv)
 {
     gl_error err;
@@ -502,14 +522,17 @@ static int run_in(session *s, int argc, char **argv)
         return gl_cli_help(&gl_cmd_search);
     if (!gl_output_options_check(&s->options.planning.output, gl_search_table_names(), &err))
         return gl_cli_fail("search", &err);
+    const char *model = model_path(s, &arguments, &err);
+    if (model == NULL)
+        return gl_cli_fail("search", &err);
     if (o->clusters.count == 0)
-        return gl_fail_without_cluster("search", arguments.items[0]);
+        return gl_fail_without_cluster("search", model);
     if (o->clusters.count > 1) {
         gl_fail(&err, GL_ERROR_USAGE,
                 "one cluster is searched at a time: give one --cluster, or compare --best-layout");
         return gl_cli_fail("search", &err);
     }
-    if (!gl_request_parse(arguments.items[0], o, s->arena, &s->request, &err))
+    if (!gl_request_parse(model, o, s->arena, &s->request, &err))
         return gl_cli_fail("search", &err);
     return answer(s);
 }
@@ -528,15 +551,16 @@ static int run(int argc, char **argv)
 
 const gl_command gl_cmd_search = {
     .name = "search",
-    .synopsis = "MODEL.yaml --cluster CLUSTER [options]",
+    .synopsis = "MODEL.yaml|--huggingface FILE --cluster CLUSTER [options]",
     .summary = "the fastest layouts on a cluster, and why the others are out",
     .examples =
+        "gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
         "gpulink-plan search models/llama3-70b.yaml --cluster hgx-h100-16-ndr --gpus 64\n"
         "gpulink-plan search models/llama3-8b.yaml --cluster h200-nvlink --no-recompute --top 3\n"
         "gpulink-plan search models/gpt3-175b.yaml --cluster hgx-h100-16-ndr --fix tp=8 --fix "
         "zero=1 --format csv\n",
     .options = options_table,
-    .minimum_arguments = 1,
+    .minimum_arguments = 0,
     .maximum_arguments = 1,
     .run = run,
 };

@@ -3,7 +3,6 @@
 #include "common/datadir.h"
 #include "common/text.h"
 #include "planner/cli/messages.h"
-#include "planner/core/check.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
@@ -12,22 +11,6 @@
 gl_planning_options gl_planning_defaults(void)
 {
     return (gl_planning_options){.headroom = 1.25, .stage = -1, .within = 0.05};
-}
-
-/* "key=value" split at the first '='. */
-static bool split_setting(const char *option, const char *text, gl_arena *arena,
-                          gl_setting *setting, gl_error *err)
-{
-    const char *equals = strchr(text, '=');
-    char name[64];
-    if (equals == NULL || equals == text || equals[1] == '\0')
-        return gl_fail(err, GL_ERROR_USAGE, "%s '%s' is not of the form key=value, such as %s",
-                       option, gl_printable(text, name, sizeof name),
-                       strcmp(option, "--set") == 0 ? "parallel.tp=4" : "parallel.tp=1,2,4");
-    setting->option = option;
-    setting->key = gl_arena_strndup(arena, text, (size_t)(equals - text));
-    setting->value = gl_arena_strdup(arena, equals + 1);
-    return true;
 }
 
 /* End of the value that starts at `text`: the next comma outside of brackets and quotes. */
@@ -55,7 +38,7 @@ static const char *value_end(const char *text)
 static bool parse_sweep(const char *text, gl_arena *arena, gl_sweep *sweep, gl_error *err)
 {
     gl_setting setting;
-    if (!split_setting("--sweep", text, arena, &setting, err))
+    if (!gl_setting_parse("--sweep", text, arena, &setting, err))
         return false;
     gl_texts values = {0};
     for (const char *start = setting.value;; start++) {
@@ -158,7 +141,7 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
                             .settings = GL_ARENA_NEW(arena, gl_setting, sets->count),
                             .setting_count = sets->count};
     for (size_t i = 0; i < sets->count; i++)
-        if (!split_setting("--set", sets->items[i], arena, &request->settings[i], err))
+        if (!gl_setting_parse("--set", sets->items[i], arena, &request->settings[i], err))
             return false;
     if (!check_settings(request->settings, request->setting_count, err))
         return false;
@@ -233,22 +216,6 @@ bool gl_load_workload(const gl_request *request, const gl_setting *settings, siz
            check_stage(request->options->stage, &planned->workload, diagnostics);
 }
 
-/* Loads the description and checks it, also against the cluster. */
-static bool load_checked(const gl_request *request, const gl_setting *settings,
-                         size_t setting_count, gl_cluster *cluster, gl_arena *arena,
-                         gl_planned *planned, gl_diagnostics *diagnostics)
-{
-    gl_yaml_tree tree;
-    gl_findings findings = {.arena = arena};
-    if (!gl_load_workload(request, settings, setting_count, arena, &tree, planned, diagnostics))
-        return false;
-    if (request->options->allow_extrapolation)
-        gl_cluster_extend(cluster, gl_workload_ranks(&planned->workload));
-    gl_check_cluster(&planned->workload, cluster, &findings);
-    gl_findings_report(&findings, &tree, arena, &planned->notes, diagnostics);
-    return diagnostics->count == 0;
-}
-
 void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
                             gl_texts *out)
 {
@@ -278,13 +245,8 @@ bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t s
                  gl_diagnostics *diagnostics)
 {
     const gl_plan_options options = gl_request_plan_options(request);
-    gl_error err;
+    gl_yaml_tree tree;
     *planned = (gl_planned){.notes = {0}};
-    gl_cluster *used = GL_ARENA_NEW(arena, gl_cluster, 1);
-    *used = *cluster;
-    if (!load_checked(request, settings, setting_count, used, arena, planned, diagnostics))
-        return false;
-    if (!gl_plan_build(&planned->workload, used, &options, arena, &planned->plan, &err))
-        return gl_diagnose_error(diagnostics, &err);
-    return true;
+    return gl_load_workload(request, settings, setting_count, arena, &tree, planned, diagnostics) &&
+           gl_planned_build(&tree, cluster, &options, arena, planned, diagnostics);
 }

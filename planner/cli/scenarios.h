@@ -4,8 +4,7 @@
 #define GL_PLANNER_CLI_SCENARIOS_H
 
 #include "planner/cli/output_options.h"
-#include "planner/core/plan.h"
-#include "planner/input/model_file.h"
+#include "planner/input/planning.h"
 
 enum { GL_SCENARIOS_MAX = 10000 };
 
@@ -94,13 +93,6 @@ const gl_setting *gl_request_settings(const gl_request *request, size_t index, g
 /* Says that --cluster is missing, with an example and the bundled names. Returns the exit status.
  */
 int gl_fail_without_cluster(const char *verb, const char *model);
-
-/* A planned scenario, in the arena. */
-typedef struct gl_planned {
-    gl_workload workload;
-    gl_texts notes; /* warnings of the loaders */
-    gl_plan plan;
-} gl_planned;
 
 /* Of the warnings about a description those that are not about its layout, which say nothing of a
  * layout that is searched for. Appends them to `out`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/passes.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -544,6 +545,7 @@ static bool is_gated(const run *r)
 static void wait_for_message(run *r)
 {
     gl_pass_stream *stream = r->stream;
+    assert(head(stream) != NULL);
     end_piece(r);
     if (isnan(stream->started_s))
         stream->started_s = r->now_s;

@@ -68,10 +68,13 @@ static bool build_stages(planner *p, gl_error *err)
         return false;
     for (int i = 0; i < p->workload->parallel.pp; i++) {
         const gl_stage_plan *sp = &plan->stage_plans[i];
-        for (size_t k = 0; k < sp->traffic.row_count; k++)
-            if (sp->traffic.rows[k].may_hide)
-                p->tax_error_frac =
-                    fmax(p->tax_error_frac, losses.by_transport[sp->times[k].transport].error_frac);
+        for (size_t k = 0; k < sp->traffic.row_count; k++) {
+            if (!sp->traffic.rows[k].may_hide)
+                continue;
+            double tax;
+            gl_transport of = gl_overlap_transport(p->cluster, &losses, &sp->times[k], &tax);
+            p->tax_error_frac = fmax(p->tax_error_frac, losses.by_transport[of].error_frac);
+        }
     }
     return true;
 }

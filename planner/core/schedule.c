@@ -211,7 +211,8 @@ static double turns_s(const pipeline *l, const turns *t)
     for (int a = l->p - 1; a >= 0 && l->p - a <= gains; a--)
         for (int b = a; b < l->p; b++) {
             int64_t left = gains - (l->p - a), n = b - a + 1;
-            double s = turn_s(t, a, l->p - 1) + (double)(left / n) * turn_s(t, a, b);
+            int64_t whole = left / n;
+            double s = turn_s(t, a, l->p - 1) + (double)whole * turn_s(t, a, b);
             most_s = gl_larger(most_s, s + t->best_s[left % n]);
         }
     return most_s;

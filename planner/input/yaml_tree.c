@@ -555,6 +555,7 @@ static bool put_node(gl_yaml_tree *tree, gl_arena *arena, gl_mark mark, const ch
             return fail_no_mapping(mark, path, key, err);
         node->kind = GL_YAML_MAPPING;
         node = child_for(node, arena, gl_arena_strndup(arena, key, length), mark);
+        /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; NULL ends the loop */
         key = key[length] == '.' ? key + length + 1 : NULL;
     }
     replace_node(node, value);
@@ -638,6 +639,7 @@ const gl_yaml_node *gl_yaml_find(const gl_yaml_tree *tree, const char *path)
     for (const char *key = path; key != NULL && node != NULL;) {
         size_t length = strcspn(key, ".");
         node = get_part(node, key, length);
+        /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; NULL ends the loop */
         key = key[length] == '.' ? key + length + 1 : NULL;
     }
     return node;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_tables.h"
+#include "planner/report/columns.h"
 
 #include "planner/core/search.h"
 #include "planner/report/headline.h"
@@ -7,10 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 /* Options are called 1, 2, 3 in tables and texts. */
 static int64_t number_of(size_t index)

@@ -26,6 +26,10 @@ typedef struct gl_plan_view {
     size_t note_count;
 } gl_plan_view;
 
+/* "Llama 3 70B on h200, parallel.tp=4" */
+const char *gl_plan_scenario_name(const gl_plan *plan, const gl_setting *swept, size_t swept_count,
+                                  gl_arena *arena);
+
 /* Builds the scenario in `arena`. It keeps nothing of the plan: the plan's arena may go before the
  * report is rendered. */
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,

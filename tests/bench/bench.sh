@@ -25,6 +25,7 @@ report() {
     shift
     ! command -v valgrind >/dev/null || counted=$(instructions "$@")
     # shellcheck disable=SC2046
+    # shellcheck disable=SC2046,SC2183 # measure prints three numbers
     printf '%-34s %9.2f ms %9.2f ms %8.1f MiB %16s\n' "$name" $("$work/measure" 21 "$@") "$counted"
 }
 report 'empty main' "$work/empty"

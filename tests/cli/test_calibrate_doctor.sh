@@ -18,6 +18,7 @@ grep -q '^FAULT .*sockets \[net-inside-node\]' out || fail 'sockets are not foun
 # What each file is can be left to the program; logs of several ranks; standard input.
 expect 0 '^No fault found$' doctor "$machine"/topo-m.txt "$machine"/topo-p2p.txt "$machine"/nvlink-s.txt "$machine"/topo.xml
 expect 1 '' doctor --log "$logs/debug_shm.txt" "$logs/debug_all_reduce_g2.txt"
+# shellcheck disable=SC2317 # called by name
 from_input() { doctor --topo - <"$machine/topo-m.txt"; }
 expect 0 '^No fault found$' from_input
 from_input() { doctor - <"$logs/debug_shm.txt"; }
@@ -72,6 +73,7 @@ alone() { PATH=$PWD/none gpulink-calibrate doctor; }
 expect 5 'nvidia-smi is not on this machine; give --topo' alone
 printf '#!/bin/sh\nexit 9\n' >some/nvidia-smi
 chmod +x some/nvidia-smi
+# shellcheck disable=SC2317 # called by name
 asked() { PATH=$PWD/some:$PATH NCCL_P2P_DISABLE=1 doctor; }
 expect 5 'no GPU is visible' asked
 cat >some/nvidia-smi <<'END'

@@ -105,8 +105,9 @@ expect 3 'all_reduce\.txt: is output of nccl-tests: import it first: gpulink-cal
     plan good.yaml "$GPULINK_SOURCE/tests/fixtures/nccl/check_all_reduce.txt"
 expect 3 'is output of nccl-tests' plan good.yaml "$GPULINK_SOURCE/tests/fixtures/nccl/json_all_reduce.json"
 config=$GPULINK_SOURCE/tests/fixtures/huggingface/llama-3-8b.json
-expect 3 'is a Hugging Face configuration: .*huggingface: llama-3-8b\.json, sequence' plan "$config"
-expect 3 'is a Hugging Face configuration' gpulink-plan check "$config"
+expect 0 'llama-3-8b' plan "$config" "$cluster"
+expect 3 'standard input: is a Hugging Face configuration: give its file' \
+    bash -c 'gpulink-plan check - <"$1"' - "$config"
 expect 3 "'ethernet-100' is a link of the catalogue, not a cluster" plan good.yaml ethernet-100
 expect 3 "'h200-sxm' is a GPU of the catalogue, not a cluster.*cluster\.gpu" plan good.yaml h200-sxm
 printf '{"model_type": "llama"' >broken.json

@@ -88,6 +88,27 @@ expect 2 '--cluster is missing' gpulink-plan search "$model"
 expect 2 'one cluster is searched' gpulink-plan search "$model" --cluster "$cluster" --cluster h200-nvlink
 expect 3 'step times are not known' gpulink-plan search "$models/minimal.yaml" --cluster "$cluster"
 
+# An architecture alone: what it leaves open is assumed, and said.
+config=$GPULINK_SOURCE/tests/fixtures/huggingface/llama-3-8b.json
+quick=(gpulink-plan --huggingface "$config" --cluster "$cluster")
+expect 0 '^llama-3-8b, 8.03 billion parameters, on 8 GPUs' "${quick[@]}" --gpus 8 --quiet
+for word in 'sequence: assumed: 4096 tokens' 'batch.global: assumed: 1024 sequences'; do
+    expect 0 '' "${quick[@]}" --gpus 8 --top 1
+    checks=$((checks + 1))
+    grep -q "$word" out err || fail "no '$word' from a configuration alone"
+done
+cp out assumed
+expect 0 '' "${quick[@]}" --gpus 8 --top 1 --set model.sequence=4096 --set batch.global=1024
+checks=$((checks + 1))
+! grep -q 'assumed: ' out err || fail 'says assumed of what is given'
+checks=$((checks + 1))
+cmp <(grep '^Step' out) <(grep '^Step' assumed) || fail 'given and assumed differ'
+expect 0 '512 sequences' "${quick[@]}" --gpus 8 --top 1 --set model.sequence=8192
+expect 2 'not both' "${quick[@]}" models/llama3-8b.yaml
+expect 2 'an argument is missing' gpulink-plan search --cluster "$cluster"
+expect 3 'no such file' gpulink-plan --huggingface=none.json --cluster "$cluster"
+expect 3 '' gpulink-plan --huggingface=none.json --set model.layers=4 --cluster "$cluster"
+
 # Interrupted: the best so far, with a note; the second signal would end it.
 gpulink-plan search "$models/llama3-70b.yaml" --cluster "$cluster" --gpus 8-128 --jobs 1 >partial 2>err &
 pid=$!
