@@ -10,22 +10,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOTS_MAX = 5, PATH_BYTES = 4096 };
+enum { ROOTS_MAX = 4, PATH_BYTES = 4096 };
 
-/* The data folder that belongs to the running program where it is installed, whatever the prefix.
- */
-static const char *beside_program(gl_arena *arena)
+/* The folder of the folder of the running program: its prefix, or its build tree. */
+static const char *program_root(gl_arena *arena)
 {
     char path[PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     if (length <= 0)
         return NULL;
     path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return NULL;
-    *slash = '\0';
-    return gl_arena_printf(arena, "%s/../share/gpulink", path);
+    for (int level = 0; level < 2; level++) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL)
+            return NULL;
+        *slash = '\0';
+    }
+    return gl_arena_strdup(arena, path);
 }
 
 /* The folders to look in, in order. Returns how many. */
@@ -35,11 +36,11 @@ static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
     const char *chosen = getenv("GPULINK_DATA");
     if (chosen != NULL && chosen[0] != '\0')
         roots[count++] = chosen;
-    const char *beside = beside_program(arena);
-    if (beside != NULL)
-        roots[count++] = beside;
-    roots[count++] = GPULINK_BINARY_DIR "/data";
-    roots[count++] = GPULINK_SOURCE_DIR "/data";
+    const char *root = program_root(arena);
+    if (root != NULL) {
+        roots[count++] = gl_arena_printf(arena, "%s/share/gpulink", root);
+        roots[count++] = gl_arena_printf(arena, "%s/data", root);
+    }
     roots[count++] = GPULINK_INSTALL_DATADIR;
     return count;
 }

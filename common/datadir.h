@@ -8,9 +8,9 @@
 
 /*
  * Finds a bundled file: `folder` such as "clusters", `name` without or with its extension, of which
- * `extensions` (NULL-terminated) are tried in order. Looked for in $GPULINK_DATA, in
- * ../share/gpulink beside the running program, in the build tree, in the source tree, in the
- * installed prefix. Names with '/' or ".." are never found.
+ * `extensions` (NULL-terminated) are tried in order. Looked for in $GPULINK_DATA, beside the folder
+ * of the running program (share/gpulink where it is installed, wherever that was moved to; data in
+ * a build tree), in the prefix that was configured. Names with '/' or ".." are never found.
  * Returns the path in the arena, or NULL.
  */
 const char *gl_datadir_find(gl_arena *arena, const char *folder, const char *name,

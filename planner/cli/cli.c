@@ -34,6 +34,8 @@ static const gl_program program = {
     .wanted = "give a model description, such as 'gpulink-plan model.yaml --cluster "
               "calibration.db'",
     .run_other = run_default,
+    .default_command = &gl_cmd_plan,
+    .complete = gl_cli_complete,
 };
 
 static bool looks_like_file(const char *word)
