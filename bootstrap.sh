@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # From a fresh clone to an answer, or to tested programs, on Debian or Ubuntu:
-#   ./bootstrap.sh plan   install what is missing, build, plan an example
-#   ./bootstrap.sh test   install what the tests need, build (also with sanitizers), run all tests
+#   ./bootstrap.sh [plan]  install what is missing, build, plan an example
+#   ./bootstrap.sh test    install what the tests need, build (also with sanitizers), run all tests
 # Packages are installed only when something is missing; otherwise no network is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -155,7 +155,7 @@ run_test() {
     run_ctest asan --label-exclude '^(check|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
 }
 
-case ${1-} in
+case ${1-plan} in
 plan) run_plan ;;
 test) run_test ;;
 -h | --help) usage ;;
