@@ -21,6 +21,7 @@ libsqlite3-dev|pkg-config --exists sqlite3
 libgsl-dev|pkg-config --exists gsl
 libjansson-dev|pkg-config --exists jansson
 libxlsxwriter-dev|pkg-config --exists xlsxwriter
+zlib1g-dev|test -e /usr/include/zlib.h
 libjs-chart.js|test -e /usr/share/javascript/chart.js/chart.min.js
 '
 readonly test_needs='
