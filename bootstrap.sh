@@ -34,6 +34,10 @@ git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
 openmpi-bin|command -v mpirun
+clang|command -v clang
+dpkg-dev|command -v dpkg-shlibdeps
+zsh|command -v zsh
+fish|command -v fish
 libmpich-dev|command -v mpicc.mpich
 mpich|command -v mpiexec.mpich
 sqlite3|command -v sqlite3
@@ -153,7 +157,7 @@ run_test() {
     run_ctest dev
     # Sources and documents do not depend on the build; measuring, browsers, spreadsheets and laws over
     # thousands of cases take minutes with sanitizers, and the code that they run is in other tests, too.
-    run_ctest asan --label-exclude '^(check|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
+    run_ctest asan --label-exclude '^(check|package|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
 }
 
 case ${1-plan} in

@@ -7,26 +7,31 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { ROOTS_MAX = 4, PATH_BYTES = 4096 };
 
-/* The folder of the folder of the running program: its prefix, or its build tree. */
-static const char *program_root(gl_arena *arena)
+/* The running program's file. Where /proc is not mounted, as in a bare chroot, by the name that it
+ * was started with. NULL when it is not known. */
+static const char *program_file(gl_arena *arena)
 {
     char path[PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return NULL;
-    path[length] = '\0';
-    for (int level = 0; level < 2; level++) {
-        char *slash = strrchr(path, '/');
-        if (slash == NULL)
-            return NULL;
-        *slash = '\0';
-    }
-    return gl_arena_strdup(arena, path);
+    if (length > 0)
+        return gl_arena_strndup(arena, path, (size_t)length);
+    char *file = realpath((const char *)getauxval(AT_EXECFN), NULL);
+    const char *copy = file != NULL ? gl_arena_strdup(arena, file) : NULL;
+    free(file);
+    return copy;
+}
+
+/* The folder that a path is in; NULL when it names none. */
+static const char *folder_of(gl_arena *arena, const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? gl_arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
 }
 
 /* The folders to look in, in order. Returns how many. */
@@ -36,7 +41,8 @@ static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
     const char *chosen = getenv("GPULINK_DATA");
     if (chosen != NULL && chosen[0] != '\0')
         roots[count++] = chosen;
-    const char *root = program_root(arena);
+    /* The folder above bin: a prefix, or a build tree. */
+    const char *root = folder_of(arena, folder_of(arena, program_file(arena)));
     if (root != NULL) {
         roots[count++] = gl_arena_printf(arena, "%s/share/gpulink", root);
         roots[count++] = gl_arena_printf(arena, "%s/data", root);

@@ -38,7 +38,8 @@ static void put_text(gl_output *out, const char *text)
     gl_output_puts(out, "\n");
 }
 
-/* "MODEL.yaml --cluster CLUSTER [LINE]": what is typed is bold, what stands for something slanted. */
+/* "MODEL.yaml --cluster CLUSTER [LINE]": what is typed is bold, what stands for something slanted.
+ */
 static void put_usage(const gl_command *command, gl_output *out)
 {
     size_t column = 0;
