@@ -35,13 +35,13 @@ zpty -w shell 'PS1="READY> "; fpath=($PWD/functions $fpath); autoload -Uz compin
 zpty -r shell seen '*AB*READY> '
 zpty -w -n shell "$1"$'\t'
 sleep 0.3
-zpty -w -n shell $'\x01echo "==\x05=="\n'
-zpty -r shell seen $'*\n==*==*'
+zpty -w -n shell $'\x01echo "::\x05::"\n'
+zpty -r shell seen $'*\n::*::*'
 print -r -- "$seen"
 zpty -w shell exit
 ZSH
 in_zsh() {
-    timeout 60 zsh -f in_zsh "$1" | tr -d '\r' | sed -n 's/^==\(.*[^ ]\) *==.*/\1/p' | tail -n 1
+    timeout 60 zsh -f in_zsh "$1" | tr -d '\r' | sed -n 's/^::\(.*[^ ]\) *::.*/\1/p' | tail -n 1
 }
 
 # expect LINE CANDIDATE...: all that may follow, in any order.
