@@ -30,6 +30,8 @@ clang-format-14|command -v clang-format-14
 codespell|command -v codespell
 mandoc|command -v mandoc
 binutils|command -v nm
+g++|command -v c++
+locales|test -e /usr/share/i18n/locales/de_DE
 git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
@@ -154,10 +156,12 @@ run_test() {
     check_cmake
     build dev
     build asan
+    build tsan test_library_threads
     run_ctest dev
     # Sources and documents do not depend on the build; measuring, browsers, spreadsheets and laws over
     # thousands of cases take minutes with sanitizers, and the code that they run is in other tests, too.
     run_ctest asan --label-exclude '^(check|package|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
+    run_ctest tsan --tests-regex test_library_threads
 }
 
 case ${1-plan} in

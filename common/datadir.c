@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* dladdr */
 #include "common/datadir.h"
 
 #include "common/text.h"
 #include "gpulink_version.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOTS_MAX = 4, PATH_BYTES = 4096 };
+enum { ROOTS_MAX = 8, PATH_BYTES = 4096 };
 
 /* The running program's file. Where /proc is not mounted, as in a bare chroot, by the name that it
  * was started with. NULL when it is not known. */
@@ -34,6 +36,23 @@ static const char *folder_of(gl_arena *arena, const char *path)
     return slash != NULL ? gl_arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
 }
 
+/* The file that this code is in, where that is a shared library. */
+static const char *library_file(gl_arena *arena)
+{
+    static const char here;
+    Dl_info info;
+    return dladdr(&here, &info) != 0 ? gl_arena_strdup(arena, info.dli_fname) : NULL;
+}
+
+/* What belongs to a prefix, or to a build tree. */
+static void add_roots(gl_arena *arena, const char *base, const char **roots, size_t *count)
+{
+    if (base == NULL)
+        return;
+    roots[(*count)++] = gl_arena_printf(arena, "%s/share/gpulink", base);
+    roots[(*count)++] = gl_arena_printf(arena, "%s/data", base);
+}
+
 /* The folders to look in, in order. Returns how many. */
 static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
 {
@@ -41,12 +60,11 @@ static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
     const char *chosen = getenv("GPULINK_DATA");
     if (chosen != NULL && chosen[0] != '\0')
         roots[count++] = chosen;
-    /* The folder above bin: a prefix, or a build tree. */
-    const char *root = folder_of(arena, folder_of(arena, program_file(arena)));
-    if (root != NULL) {
-        roots[count++] = gl_arena_printf(arena, "%s/share/gpulink", root);
-        roots[count++] = gl_arena_printf(arena, "%s/data", root);
-    }
+    add_roots(arena, folder_of(arena, folder_of(arena, program_file(arena))), roots, &count);
+    /* Libraries are in lib, or in lib/ARCHITECTURE. */
+    const char *base = folder_of(arena, folder_of(arena, library_file(arena)));
+    add_roots(arena, base, roots, &count);
+    add_roots(arena, folder_of(arena, base), roots, &count);
     roots[count++] = GPULINK_INSTALL_DATADIR;
     return count;
 }

@@ -111,6 +111,7 @@ static void put_rules(gl_output *out, const gl_curve *const *candidates, size_t 
     for (size_t i = 0; i < n;) {
         const gl_curve *next = now;
         size_t end = i + 1;
+        /* cppcheck-suppress redundantInitialization ; what is left when no size follows */
         while (end < n && (next = choose(candidates, count, sizes[end], now)) == now)
             end++;
         if (now != NULL)

@@ -80,7 +80,7 @@ static bool value_fits(const char *values, const char *value)
         return true;
     if (values[0] == '<') {
         long number = strtol(value, &end, 10);
-        return end > value && *end == '\0' && number >= 1 && number < atol(values + 1);
+        return end > value && *end == '\0' && number >= 1 && number < strtol(values + 1, NULL, 10);
     }
     for (const char *v = values; *v != '\0';) {
         v += strspn(v, " ");

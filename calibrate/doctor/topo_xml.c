@@ -116,6 +116,7 @@ static bool read_name(parser *p, char *name, size_t size)
 /* name="value" */
 static bool read_attribute(parser *p, element *e)
 {
+    /* cppcheck-suppress uninitvar ; written before it is read */
     attribute spare, *a = e->count < ATTRIBUTES_MAX ? &e->attributes[e->count++] : &spare;
     if (!read_name(p, a->name, sizeof a->name))
         return false;

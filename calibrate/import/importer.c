@@ -79,6 +79,7 @@ static char *read_all(import *in, size_t *length)
             if (text == NULL)
                 break;
         }
+        /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; left by break */
         memcpy(text + *length, piece, part);
         *length += part;
         in->reader->start = in->reader->end;

@@ -3,6 +3,7 @@
  * the ratio of their bandwidths, and the user, none of whom may contradict another. */
 #include "calibrate/import/evaluation.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,6 +38,7 @@ static const gl_parsed_row *largest_row(const gl_evaluation *e)
     for (size_t i = 0; i < e->parsed->row_count; i++)
         if (e->use[i] && (largest == NULL || e->parsed->rows[i].size_bytes > largest->size_bytes))
             largest = &e->parsed->rows[i];
+    assert(largest != NULL); /* a run without usable rows is not placed */
     return largest;
 }
 

@@ -51,6 +51,7 @@ const char *gl_facts_environment(const char *const *environment, gl_arena *arena
         if (setting != NULL)
             settings[count++] = setting;
     }
+    /* cppcheck-suppress uninitvar ; as many as were counted */
     qsort(settings, count, sizeof *settings, compare_texts);
     for (size_t i = 0; i < count; i++)
         all = gl_arena_printf(arena, "%s%s%s", all, i > 0 ? "\n" : "", settings[i]);

@@ -15,7 +15,7 @@ static hwloc_obj_t numa_of(hwloc_topology_t topology, hwloc_obj_t device)
 }
 
 /* GPUs and network devices: 0x03 display, 0x12 accelerator, 0x02 network, by PCI class. */
-static bool matters(const hwloc_obj_t device)
+static bool matters(const struct hwloc_obj *device)
 {
     unsigned class = device->attr->pcidev.class_id >> 8;
     return class == 0x02 || class == 0x03 || class == 0x12;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,8 +20,10 @@ static double number_in(const char *path, const char *key)
         size_t skip = key != NULL ? strlen(key) : 0;
         if (key != NULL && strncmp(line, key, skip) != 0)
             continue;
-        if (sscanf(line + skip, "%lf", &value) != 1)
-            value = NAN;
+        char *end;
+        double number = strtod(line + skip, &end);
+        if (end > line + skip)
+            value = number;
     }
     fclose(file);
     return value;

@@ -262,11 +262,11 @@ static void check_tp(const gl_workload *w, gl_findings *findings)
     must_divide(findings, path, "moe.shared_ffn", m->moe.shared_ffn, "tp", tp);
     if (w->parallel.vocab_parallel && m->vocab % tp != 0) {
         /* Megatron pads to a multiple of 128 a rank. */
-        int64_t unit = 128 * (int64_t)tp;
+        long long unit = 128LL * tp;
         gl_findings_add(findings, true, path,
                         "vocab (%d) must be a multiple of tp (%d): pad it, for example to %lld, or "
                         "set parallel.vocab_parallel: false",
-                        m->vocab, tp, (long long)((m->vocab + unit - 1) / unit * unit));
+                        m->vocab, tp, (m->vocab + unit - 1) / unit * unit);
     }
 }
 

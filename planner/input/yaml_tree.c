@@ -555,6 +555,7 @@ static bool put_node(gl_yaml_tree *tree, gl_arena *arena, gl_mark mark, const ch
             return fail_no_mapping(mark, path, key, err);
         node->kind = GL_YAML_MAPPING;
         node = child_for(node, arena, gl_arena_strndup(arena, key, length), mark);
+        /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; NULL ends the loop */
         key = key[length] == '.' ? key + length + 1 : NULL;
     }
     replace_node(node, value);
@@ -566,8 +567,11 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const 
 {
     gl_mark mark = {.file = gl_arena_printf(arena, "%s %.200s=%.200s", option, path, value)};
     gl_yaml_node *parsed = NULL;
-    return parse_setting(arena, mark, path, value, &parsed, err) &&
-           put_node(tree, arena, mark, path, parsed, err);
+    bool done = parse_setting(arena, mark, path, value, &parsed, err) &&
+                put_node(tree, arena, mark, path, parsed, err);
+    if (!done && err != NULL)
+        err->status = GL_ERROR_USAGE;
+    return done;
 }
 
 bool gl_yaml_put(gl_yaml_tree *tree, gl_arena *arena, const gl_mark *mark, const char *path,
@@ -635,6 +639,7 @@ const gl_yaml_node *gl_yaml_find(const gl_yaml_tree *tree, const char *path)
     for (const char *key = path; key != NULL && node != NULL;) {
         size_t length = strcspn(key, ".");
         node = get_part(node, key, length);
+        /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; NULL ends the loop */
         key = key[length] == '.' ? key + length + 1 : NULL;
     }
     return node;

@@ -585,7 +585,7 @@ static const char *tier_rows_text(const gl_explainer *e, gl_tier_kind tier)
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
         const gl_placement *g = &r->placement;
         bool ring = r->collective != GL_ALLTOALL && tier == GL_TIER_INTER_NODE;
-        double each = gl_traffic_tier_bytes(r, tier) * (ring ? g->ranks_per_node : 1);
+        double each = gl_traffic_tier_bytes(r, (int)tier) * (ring ? g->ranks_per_node : 1);
         if (!(each > 0))
             continue;
         if (shown++ == SHOWN_MAX)
@@ -607,7 +607,7 @@ static const char *tier_note(const gl_explainer *e, gl_tier_kind tier)
     double most_bytes = 0;
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
-        double row_bytes = gl_traffic_tier_bytes(r, tier) * (double)r->calls_per_step;
+        double row_bytes = gl_traffic_tier_bytes(r, (int)tier) * (double)r->calls_per_step;
         if (row_bytes > most_bytes) {
             most_bytes = row_bytes;
             most = i;
@@ -636,7 +636,7 @@ static const char *groups_text(const gl_explainer *e, gl_tier_kind tier)
     const char *text = "";
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
-        if (!(gl_traffic_tier_bytes(r, tier) > 0))
+        if (!(gl_traffic_tier_bytes(r, (int)tier) > 0))
             continue;
         const char *group =
             gl_arena_printf(e->arena, "%s over %s", gl_traffic_dimension_name(r->dimension),

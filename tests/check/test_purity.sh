@@ -13,7 +13,7 @@ denied+='|pthread_.*|signal|sigaction|sqlite3_.*|yaml_.*|isatty|ioctl|syslog'
 found=$(nm --undefined-only --format=posix "$archive" | awk 'NF == 2 && $2 == "U" { print $1 }' |
     sort -u | grep -Ex "($denied)(64|@.*)?" || true)
 if [ -n "$found" ]; then
-    echo "the core uses what it must not:" $found
+    echo "the core uses what it must not: ${found//$'\n'/ }"
     exit 1
 fi
 # A deny list that matches nothing proves nothing: the archive must need something.
@@ -23,7 +23,7 @@ fi
 if ! grep -q 'GPULINK_SANITIZE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt"; then
     state=$(objdump --syms "$archive" | grep -E ' O (\.bss|\.data|\*COM\*)[[:space:]]' | awk '{ print $NF }' || true)
     if [ -n "$state" ]; then
-        echo "the core has writable globals:" $state
+        echo "the core has writable globals: ${state//$'\n'/ }"
         exit 1
     fi
 fi

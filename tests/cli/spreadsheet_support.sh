@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
 # LibreOffice Calc without a window, for tests that open what the programs write.
 
 office=$(command -v soffice || command -v libreoffice || true)

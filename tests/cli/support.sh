@@ -5,6 +5,7 @@ set -euo pipefail
 unset COLUMNS
 : "${GPULINK_BIN:?folder of the built programs}" "${GPULINK_SOURCE:?source folder}"
 PATH=$GPULINK_BIN:$PATH
+# shellcheck disable=SC2034 # for the scripts that source this
 models=$GPULINK_SOURCE/models
 work=$(mktemp -d)
 cd "$work"
@@ -50,6 +51,7 @@ expect() {
 variant() {
     local file=$1 script
     shift
+    # shellcheck disable=SC2154 # the script says which
     cp "$base" "$file"
     for script in "$@"; do
         sed -i "$script" "$file"

@@ -106,6 +106,7 @@ expect 0 'traffic\.1' gpulink-plan explain "$model" --cluster "$cluster"
 expect 0 'size_bytes' gpulink-plan explain "$model" --cluster "$cluster" 1
 expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" step.time_s
 gpulink-plan explain "$model" --cluster "$cluster" >lines.txt
+# shellcheck disable=SC2013 # names have no blanks
 for name in $(grep -oE '(traffic\.[0-9]+|(step|memory|required_bandwidth|compute)\.[a-z_0-9]+)' lines.txt); do
     expect 0 'evidence: ' gpulink-plan explain "$model" --cluster "$cluster" "$name"
 done

@@ -11,6 +11,7 @@ fi
 . "$(dirname "$0")/support.sh"
 mkdir disk
 mount -t tmpfs -o size=256k none disk || { echo 'cannot mount a small disk'; exit 1; }
+# shellcheck disable=SC2054 # one list, with commas
 command=(--db disk/f.db --max 64KiB --ops all_reduce,sendrecv)
 
 measure 2 "${command[@]}" --budget 60s &

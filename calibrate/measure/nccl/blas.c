@@ -54,6 +54,7 @@ static bool find_all(gl_blas *b)
 static void *load(void)
 {
     void *library = dlopen(NAME_OF(CUBLAS_VER_MAJOR), RTLD_NOW | RTLD_LOCAL);
+    /* cppcheck-suppress resourceLeak ; kept as long as the program runs */
     return library != NULL
                ? library
                : dlopen(GL_CUDA_LIBRARY_DIR "/" NAME_OF(CUBLAS_VER_MAJOR), RTLD_NOW | RTLD_LOCAL);

@@ -143,6 +143,7 @@ static bool measure_alone(bench *b, const gl_overlap_case *c, double *gemm_s, do
 {
     const gl_overlap_series probe = {.gemms = PROBE_GEMMS};
     double times[PROBE_CALLS], ignored;
+    /* Twice: the first warms up. NOLINTNEXTLINE(misc-redundant-expression) */
     if (!run_once(b, &probe, GEMMS, gemm_s, err) || !run_once(b, &probe, GEMMS, gemm_s, err) ||
         !gl_gpu_measure(&b->self->base, c->size_bytes, false, 1, PROBE_CALLS, times, err))
         return false;

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# No script has a finding of shellcheck.
+set -euo pipefail
+cd "$GPULINK_SOURCE"
+command -v shellcheck >/dev/null || { echo 'shellcheck is missing: see bootstrap.sh'; exit 1; }
+mapfile -t files < <(find . -path ./build -prune -o -name '*.sh' -print | sort)
+# 1091: what is sourced lies beside the script, which shellcheck looks at by itself.
+# 2015: `a && b || fail` is meant, where b cannot fail but a may. 2016: $ in quotes is for another program.
+shellcheck --exclude=SC1091,SC2015,SC2016 "${files[@]}" .ci/run
+echo "${#files[@]} scripts: no finding"
