@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # From a fresh clone to an answer, or to tested programs, on Debian or Ubuntu:
-#   ./bootstrap.sh plan   install what is missing, build, plan an example
-#   ./bootstrap.sh test   install what the tests need, build (also with sanitizers), run all tests
+#   ./bootstrap.sh [plan]  install what is missing, build, plan an example
+#   ./bootstrap.sh test    install what the tests need, build (also with sanitizers), run all tests
 # Packages are installed only when something is missing; otherwise no network is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -21,6 +21,7 @@ libsqlite3-dev|pkg-config --exists sqlite3
 libgsl-dev|pkg-config --exists gsl
 libjansson-dev|pkg-config --exists jansson
 libxlsxwriter-dev|pkg-config --exists xlsxwriter
+zlib1g-dev|test -e /usr/include/zlib.h
 libjs-chart.js|test -e /usr/share/javascript/chart.js/chart.min.js
 '
 readonly test_needs='
@@ -35,6 +36,10 @@ git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
 openmpi-bin|command -v mpirun
+clang|command -v clang
+dpkg-dev|command -v dpkg-shlibdeps
+zsh|command -v zsh
+fish|command -v fish
 libmpich-dev|command -v mpicc.mpich
 mpich|command -v mpiexec.mpich
 sqlite3|command -v sqlite3
@@ -155,11 +160,11 @@ run_test() {
     run_ctest dev
     # Sources and documents do not depend on the build; measuring, browsers, spreadsheets and laws over
     # thousands of cases take minutes with sanitizers, and the code that they run is in other tests, too.
-    run_ctest asan --label-exclude '^(check|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
+    run_ctest asan --label-exclude '^(check|package|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
     run_ctest tsan --tests-regex test_library_threads
 }
 
-case ${1-} in
+case ${1-plan} in
 plan) run_plan ;;
 test) run_test ;;
 -h | --help) usage ;;
