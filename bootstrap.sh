@@ -36,6 +36,8 @@ locales|test -e /usr/share/i18n/locales/tr_TR
 codespell|command -v codespell
 mandoc|command -v mandoc
 binutils|command -v nm
+g++|command -v c++
+locales|test -e /usr/share/i18n/locales/de_DE
 git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
@@ -165,10 +167,12 @@ run_test() {
     build dev
     build asan
     build release
+    build tsan test_library_threads
     run_ctest dev
     # Sources and documents do not depend on the build; measuring, browsers, spreadsheets and laws over
     # thousands of cases take minutes with sanitizers, and the code that they run is in other tests, too.
     run_ctest asan --label-exclude '^(check|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
+    run_ctest tsan --tests-regex test_library_threads
     run_ctest release --label-regex '^(unit|golden)$'
 }
 

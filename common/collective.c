@@ -132,3 +132,17 @@ double gl_bus_factor(gl_collective collective, int ranks)
     }
     return 1.0;
 }
+
+bool gl_transport_is_faster(gl_transport a, gl_transport b)
+{
+    static const int ranks[GL_TRANSPORT_COUNT] = {
+        [GL_TRANSPORT_NVLINK] = 5, [GL_TRANSPORT_PCIE_P2P] = 4, [GL_TRANSPORT_SHM] = 3,
+        [GL_TRANSPORT_NET_IB] = 2, [GL_TRANSPORT_NET_ROCE] = 2, [GL_TRANSPORT_NET_SOCKET] = 1};
+    return ranks[b] > 0 && ranks[a] > ranks[b];
+}
+
+long long gl_size_beside(long long size_bytes, int ranks)
+{
+    long long part = (long long)ranks * 16, half = size_bytes / 2 / part * part;
+    return half > 0 ? half : 2 * size_bytes;
+}

@@ -72,6 +72,14 @@ bool gl_collective_parse(const char *text, gl_collective *collective);
 bool gl_dtype_parse(const char *text, gl_dtype *dtype);
 bool gl_transport_parse(const char *text, gl_transport *transport);
 
+/* Is `a` a faster kind than `b`, whichever hardware it is? NVLink, PCIe peer to peer, host memory,
+ * RDMA of either network, sockets. False of unknown ones and of host buffers. */
+bool gl_transport_is_faster(gl_transport a, gl_transport b);
+
+/* A size beside `size_bytes`, for a curve of a group that would have a single one: half of it, in
+ * whole 16 B for each rank; of what cannot be halved, double. */
+long long gl_size_beside(long long size_bytes, int ranks);
+
 /* Size of an element in bytes (FP8 is 1). NONE is 0. */
 double gl_dtype_bytes(gl_dtype dtype);
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#define _GNU_SOURCE /* dladdr */
 #include "common/datadir.h"
 
 #include "common/text.h"
 #include "gpulink_version.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOTS_MAX = 5, PATH_BYTES = 4096 };
+enum { ROOTS_MAX = 7, PATH_BYTES = 4096 };
 
 /* The data folder that belongs to the running program where it is installed, whatever the prefix.
  */
@@ -28,6 +30,21 @@ static const char *beside_program(gl_arena *arena)
     return gl_arena_printf(arena, "%s/../share/gpulink", path);
 }
 
+/* The same where this code is part of a shared library: beside its folder, or one above that for
+ * libraries in lib/ARCHITECTURE. Returns how many folders were added. */
+static size_t beside_library(gl_arena *arena, const char **roots)
+{
+    static const char here;
+    Dl_info info;
+    const char *slash;
+    if (dladdr(&here, &info) == 0 || (slash = strrchr(info.dli_fname, '/')) == NULL)
+        return 0;
+    const char *folder = gl_arena_strndup(arena, info.dli_fname, (size_t)(slash - info.dli_fname));
+    roots[0] = gl_arena_printf(arena, "%s/../share/gpulink", folder);
+    roots[1] = gl_arena_printf(arena, "%s/../../share/gpulink", folder);
+    return 2;
+}
+
 /* The folders to look in, in order. Returns how many. */
 static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
 {
@@ -38,6 +55,7 @@ static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
     const char *beside = beside_program(arena);
     if (beside != NULL)
         roots[count++] = beside;
+    count += beside_library(arena, roots + count);
     roots[count++] = GPULINK_BINARY_DIR "/data";
     roots[count++] = GPULINK_SOURCE_DIR "/data";
     roots[count++] = GPULINK_INSTALL_DATADIR;

@@ -16,8 +16,12 @@
 /* What went wrong, by whose fault. The values are the exit statuses of both programs. */
 typedef enum gl_status {
     GL_OK = 0,
-    GL_ERROR_USAGE = 2,    /* the command line */
-    GL_ERROR_INPUT = 3,    /* a file or database that the user gave, or a plan that cannot be */
+    /* The command line: an option or its value is wrong, also a key or value in --set, --sweep and
+     * --fix, or it asks for what the file does not hold. */
+    GL_ERROR_USAGE = 2,
+    /* A file or database that the user gave is wrong or not there, or the description, with all
+     * that was set, makes a plan that cannot be. */
+    GL_ERROR_INPUT = 3,
     GL_ERROR_SYSTEM = 4,   /* the operating system: I/O, memory, a full disk */
     GL_ERROR_DEVICE = 5,   /* a GPU, NCCL or MPI */
     GL_ERROR_INTERNAL = 70 /* a fault of this program */

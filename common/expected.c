@@ -7,6 +7,7 @@
 static gl_expectation unknown(const char *basis)
 {
     return (gl_expectation){.line = NAN,
+                            .limit = NAN,
                             .assumed = NAN,
                             .typical = NAN,
                             .low = NAN,
@@ -22,6 +23,7 @@ static gl_expectation scaled(const gl_expected_link *link, double factor, gl_sha
     double line = link->line_bytes_per_s * factor;
     return (gl_expectation){
         .line = line,
+        .limit = line,
         .assumed = link->assumed_bytes_per_s > 0 ? link->assumed_bytes_per_s * factor : (double)NAN,
         .typical = line * share.value,
         .low = line * share.low,
@@ -44,16 +46,32 @@ static gl_share share_of(const gl_expected_link *link, gl_collective collective)
     return link->ring;
 }
 
+/* The library chooses. */
+static bool is_open(const gl_expected_case *about)
+{
+    return about->algorithm[0] == '\0' || strcmp(about->algorithm, "mixed") == 0;
+}
+
 /* The switch adds up: (n+1)/n sizes pass each link instead of 2(n-1)/n, so bus bandwidth may be
  * 2(n-1)/(n+1) times the link. */
-static bool takes_nvls(const gl_expected_case *about)
+static double nvls_factor(const gl_expected_case *about)
+{
+    double n = about->placement.ranks;
+    return 2 * (n - 1) / (n + 1);
+}
+
+static bool may_take_nvls(const gl_expected_case *about)
 {
     if (about->collective != GL_ALL_REDUCE || about->inside->nvls.value <= 0)
         return false;
-    if (strcmp(about->algorithm, "nvls") == 0)
-        return true;
-    return about->multicast && about->placement.ranks >= 4 &&
-           (about->algorithm[0] == '\0' || strcmp(about->algorithm, "mixed") == 0);
+    return strncmp(about->algorithm, "nvls", 4) == 0 || (about->multicast && is_open(about));
+}
+
+/* Of few ranks the library's choice is open, and what it gains little. */
+static bool takes_nvls(const gl_expected_case *about)
+{
+    return may_take_nvls(about) &&
+           (strncmp(about->algorithm, "nvls", 4) == 0 || about->placement.ranks >= 4);
 }
 
 static gl_expectation inside_node(const gl_expected_case *about)
@@ -61,14 +79,16 @@ static gl_expectation inside_node(const gl_expected_case *about)
     if (about->inside == NULL)
         return unknown("the link is not in the catalogue");
     if (takes_nvls(about)) {
-        double n = about->placement.ranks;
-        gl_expectation e = scaled(about->inside, 2 * (n - 1) / (n + 1), about->inside->nvls,
+        gl_expectation e = scaled(about->inside, nvls_factor(about), about->inside->nvls,
                                   "the switch adds up (NVLS): above the link's rate");
         e.assumed = NAN; /* its count for NVLS is off by half and more */
         return e;
     }
-    return scaled(about->inside, 1, share_of(about->inside, about->collective),
-                  "every rank over its own link");
+    gl_expectation e = scaled(about->inside, 1, share_of(about->inside, about->collective),
+                              "every rank over its own link");
+    if (may_take_nvls(about))
+        e.limit = fmax(e.line, e.line * nvls_factor(about));
+    return e;
 }
 
 /* What the ranks of one node can put on the wires at once, as multiple of a NIC's rate. */
@@ -100,6 +120,18 @@ static double factor_between(const gl_expected_case *about, const char **basis)
     return nics;
 }
 
+/* No algorithm moves less through the NICs of a node than one size in and one out: then bus
+ * bandwidth is 2(n-1)/n times theirs, for switches that add up, and for trees on two nodes. */
+static double limit_between(const gl_expected_case *about, double line)
+{
+    double n = about->placement.ranks, nics = fmax(nics_of_group(about), 1);
+    bool ring = strcmp(about->algorithm, "ring") == 0 || about->collective != GL_ALL_REDUCE;
+    double factor = ring ? 1 : 2 * (n - 1) / n;
+    return is_pairwise(about->collective)
+               ? line
+               : fmax(line, factor * nics * about->between->line_bytes_per_s);
+}
+
 static double least(double a, double b)
 {
     return isnan(b) || a < b ? a : b;
@@ -111,6 +143,11 @@ static gl_expectation between_nodes(const gl_expected_case *about)
     const char *basis = "";
     if (about->between == NULL)
         return unknown("the rate of the NICs is not known");
+    if (about->between->transport == GL_TRANSPORT_NVLINK) { /* a rack is one large node */
+        gl_expected_case rack = *about;
+        rack.inside = about->between;
+        return inside_node(&rack);
+    }
     if (about->nics < 1 && about->collective != GL_SENDRECV)
         return unknown("the number of NICs that a node uses is not known");
     if (p->ranks_per_node < 1 || p->ranks <= p->ranks_per_node)
@@ -118,6 +155,7 @@ static gl_expectation between_nodes(const gl_expected_case *about)
     double factor = factor_between(about, &basis);
     gl_expectation e =
         scaled(about->between, factor, share_of(about->between, about->collective), basis);
+    e.limit = limit_between(about, e.line);
     /* On two nodes the ring is what is typically seen at least, the tree at most. */
     if (about->collective == GL_ALL_REDUCE && p->nodes == 2 && about->algorithm[0] == '\0')
         e.low = fmin(e.low, e.low / (2.0 * (p->ranks - 1) / p->ranks));
@@ -128,6 +166,7 @@ static gl_expectation between_nodes(const gl_expected_case *about)
         if (link.line < e.line)
             e.basis = "the link inside the node bounds it";
         e.line = least(e.line, link.line);
+        e.limit = least(e.limit, link.limit);
         e.assumed = least(e.assumed, link.assumed);
         e.typical = least(e.typical, link.typical);
         e.low = least(e.low, link.low);
@@ -141,6 +180,38 @@ gl_expectation gl_expected_busbw(const gl_expected_case *about)
     if (about->placement.ranks < 2)
         return unknown("one rank communicates with nobody");
     return about->placement.nodes > 1 ? between_nodes(about) : inside_node(about);
+}
+
+/* Measured bandwidths carry noise of a per cent or two. */
+static const double ABOVE_RATIO = 1.02;
+
+bool gl_expected_is_above(const gl_expectation *expectation, double busbw_bytes_per_s)
+{
+    return busbw_bytes_per_s > ABOVE_RATIO * expectation->limit;
+}
+
+bool gl_run_sets(const gl_run *run, const char *name)
+{
+    const char *found = run != NULL ? strstr(run->environment, name) : NULL;
+    return found != NULL && found[strlen(name)] == '=';
+}
+
+gl_expectation gl_expected_of_curve(const gl_expected *expected, const gl_curve *curve,
+                                    const gl_expected_link *link, const char *gpu,
+                                    const gl_run *run)
+{
+    const gl_expected_gpu *known = gl_expected_find_gpu(expected, gpu);
+    bool several = curve->placement.nodes > 1;
+    const gl_expected_case about = {
+        .inside = several ? gl_expected_link_of(expected, gpu, GL_TRANSPORT_NVLINK, 0) : link,
+        .between = several ? link : NULL,
+        .collective = curve->collective,
+        .placement = curve->placement,
+        .nics = curve->nics,
+        .algorithm = curve->algorithm,
+        .multicast =
+            known != NULL && known->has_multicast && !gl_run_sets(run, "NCCL_NVLS_ENABLE")};
+    return gl_expected_busbw(&about);
 }
 
 /* ---- finding ---- */

@@ -79,6 +79,7 @@ typedef struct gl_expected_case {
 /* Bus bandwidths in bytes/s; NaN where nothing is known. */
 typedef struct gl_expectation {
     double line;    /* no run can be faster, if `basis` is right */
+    double limit;   /* no run can be faster, whichever algorithm the library chose; ≥ line */
     double assumed; /* what the library reckons with */
     double typical, low, high;
     const char *basis;  /* what bounds it: "ring over the link", "the switch adds up (NVLS)" */
@@ -86,5 +87,18 @@ typedef struct gl_expectation {
 } gl_expectation;
 
 gl_expectation gl_expected_busbw(const gl_expected_case *about);
+
+/* The same for a curve, by the link that it went over (NULL: unknown), the GPU's name and what its
+ * run was told (NULL: no run yet). */
+gl_expectation gl_expected_of_curve(const gl_expected *expected, const gl_curve *curve,
+                                    const gl_expected_link *link, const char *gpu,
+                                    const gl_run *run);
+
+/* Is a measured bus bandwidth beyond what can be, noise allowed for? Then something else was
+ * measured than what is said. False where nothing is known. */
+bool gl_expected_is_above(const gl_expectation *expectation, double busbw_bytes_per_s);
+
+/* Does a run's environment set this variable of NCCL? */
+bool gl_run_sets(const gl_run *run, const char *name);
 
 #endif

@@ -16,6 +16,7 @@ typedef struct parser {
     void *target;
     gl_texts *arguments;
     bool options_ended;
+    bool given[OPTIONS_MAX]; /* by place in the command's table */
     bool *help;
     gl_error *err;
 } parser;
@@ -124,8 +125,21 @@ static bool store_choice(const parser *p, const gl_option *option, const char *v
                                        join(p->arena, option->choices), hint));
 }
 
-static bool store(const parser *p, const gl_option *option, const char *value)
+/* An option of one value is given once: the earlier value would go unseen. Lists grow, and a flag
+ * that is set twice is set. */
+static bool note_given(parser *p, const gl_option *option)
 {
+    bool *given = &p->given[option - p->command->options];
+    if (*given && option->type != GL_OPTION_FLAG && option->type != GL_OPTION_LIST)
+        return fail_option(p, option, "is given twice, and takes one value");
+    *given = true;
+    return true;
+}
+
+static bool store(parser *p, const gl_option *option, const char *value)
+{
+    if (!note_given(p, option))
+        return false;
     switch (option->type) {
     case GL_OPTION_FLAG:
         *(bool *)field(p, option) = true;

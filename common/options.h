@@ -52,9 +52,10 @@ typedef struct gl_command {
  * Parses argv (argv[0] skipped) into `target`, a struct that the caller has filled with defaults.
  * Options and arguments may be mixed; "--" ends options; "--name=value" and "--name value" both
  * work; abbreviations are refused. Positional arguments go to `arguments`. A wrong option gives a
- * GL_ERROR_USAGE with "did you mean"; the error's path is the option. A separate value may start
- * with '-' but not with "--". Letters may be joined ("-qv", "-oFILE"). *help is set, and nothing is
- * checked further, when --help or -h was given.
+ * GL_ERROR_USAGE with "did you mean"; the error's path is the option. An option of one value that
+ * is given twice is wrong, too: neither value overrules the other unseen. Flags may be repeated. A
+ * separate value may start with '-' but not with "--". Letters may be joined ("-qv", "-oFILE").
+ * *help is set, and nothing is checked further, when --help or -h was given.
  */
 bool gl_options_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,
                       void *target, gl_texts *arguments, bool *help, gl_error *err);

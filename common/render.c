@@ -182,7 +182,7 @@ static bool render_checked(const gl_report *report, gl_format format,
     case GL_FORMAT_CSV:
         return render_csv(report, options, names, out, err);
     case GL_FORMAT_JSON:
-        gl_render__json(report, options, out);
+        gl_render_json(report, options, out);
         break;
     case GL_FORMAT_MARKDOWN:
         gl_render__markdown(report, options, out);

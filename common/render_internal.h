@@ -7,7 +7,6 @@
 
 void gl_render__text(const gl_report *report, const gl_render_options *options, gl_output *out);
 void gl_render__markdown(const gl_report *report, const gl_render_options *options, gl_output *out);
-void gl_render__json(const gl_report *report, const gl_render_options *options, gl_output *out);
 void gl_render__html(const gl_report *report, const gl_render_options *options, gl_output *out);
 void gl_render__html_chart_data(gl_arena *arena, const gl_chart *chart, gl_output *out);
 /* `table` names one that the report has. */

@@ -74,7 +74,7 @@ static void put_scenario(gl_json *json, const gl_scenario *scenario,
     gl_json_end(json, '}');
 }
 
-void gl_render__json(const gl_report *report, const gl_render_options *options, gl_output *out)
+void gl_render_json(const gl_report *report, const gl_render_options *options, gl_output *out)
 {
     gl_json json;
     gl_json_begin(&json, out);

@@ -7,7 +7,7 @@
 gl_table *gl_table_create(gl_arena *arena, const char *name, const char *title,
                           const gl_column *columns, size_t column_count)
 {
-    assert(name != NULL && column_count > 0);
+    assert(name != NULL);
     gl_table *table = GL_ARENA_NEW(arena, gl_table, 1);
     table->name = name;
     table->title = title != NULL ? title : name;

@@ -60,7 +60,8 @@ typedef struct gl_table {
     gl_arena *arena;
 } gl_table;
 
-/* A new table without rows. `columns` is borrowed (usually static const). */
+/* A new table without rows. `columns` is borrowed (usually static const); without any the table
+ * stays empty: a key without a value. */
 gl_table *gl_table_create(gl_arena *arena, const char *name, const char *title,
                           const gl_column *columns, size_t column_count);
 

@@ -58,7 +58,8 @@ static const gl_option option_table[] = {
      0, 0, NULL},
     {"acceptance", 'a', GL_OPTION_TEXT, "FILE",
      "Measure exactly what a plan needs: a list that 'gpulink-plan accept --list' wrote, or "
-     "MODEL.yaml with --cluster (default: everything, by --ops, --ranks, --min and --max).",
+     "MODEL.yaml with --cluster (default: everything, by --ops, --ranks, --min and --max). What of "
+     "it was not measured is named at the end, and the exit status is 1.",
      offsetof(options, acceptance), 0, 0, 0, NULL},
     {"cluster", 'c', GL_OPTION_TEXT, "PLANNED",
      "With --acceptance MODEL.yaml: the cluster that was planned, as for gpulink-plan, which is "
@@ -389,6 +390,16 @@ static int report_failure(gl_backend *backend, const gl_session_result *result, 
     return (int)err->status;
 }
 
+/* A list that is not measured in full does not prove the machine. */
+static bool says_unmet(const gl_session_result *r)
+{
+    if (r->unmet[0] == '\0' || r->stopped)
+        return false;
+    fprintf(stderr, "%s: not all of the list was measured:\n", GL_CALIBRATE_PROGRAM);
+    say_lines(r->unmet);
+    return true;
+}
+
 static int report_success(const options *o, const gl_session_result *result, gl_arena *arena)
 {
     gl_error err;
@@ -400,7 +411,8 @@ static int report_success(const options *o, const gl_session_result *result, gl_
         fprintf(stderr, "%s: %d points have wrong results\n", GL_CALIBRATE_PROGRAM,
                 result->wrong_points);
     }
-    return result->wrong_points > 0 ? GL_ERROR_DEVICE : GL_OK;
+    bool unmet = says_unmet(result);
+    return result->wrong_points > 0 ? (int)GL_ERROR_DEVICE : unmet ? 1 : (int)GL_OK;
 }
 
 static int measure(gl_backend *backend, const options *o, gl_session_options *session,

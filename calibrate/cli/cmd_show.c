@@ -288,7 +288,7 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
     while (i < catalog->curve_count && catalog->curves[i].id != id)
         i++;
     if (i == catalog->curve_count)
-        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL,
+        return gl_fail_at(err, GL_ERROR_USAGE, &(gl_mark){.file = path}, NULL,
                           "there is no curve %lld; it has %zu curves (see gpulink-calibrate show)",
                           (long long)id, catalog->curve_count);
     gl_curve *curve = &catalog->curves[i];

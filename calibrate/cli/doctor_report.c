@@ -33,6 +33,12 @@ static gl_cell known(const char *text)
     return gl_text(text != NULL && text[0] != '\0' ? text : NULL);
 }
 
+/* The same where a number would be "-". */
+static gl_cell named(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? gl_text(text) : gl_real((double)NAN);
+}
+
 static gl_table *finding_table(gl_arena *arena, const gl_findings *findings)
 {
     gl_table *table = gl_table_create(arena, "findings", "Findings", finding_columns,
@@ -120,12 +126,12 @@ static gl_table *job_table(gl_arena *arena, const gl_log *log)
         return table;
     const gl_said_line *said = log->said;
     gl_cell *cell = gl_table_add_row(table);
-    *cell++ = known(log->version);
-    *cell++ = known(log->gpu);
-    *cell++ = log->ranks > 0 ? gl_integer(log->ranks) : gl_text(NULL);
-    *cell++ = log->nodes > 0 ? gl_integer(log->nodes) : gl_text(NULL);
+    *cell++ = named(log->version);
+    *cell++ = named(log->gpu);
+    *cell++ = log->ranks > 0 ? gl_integer(log->ranks) : gl_real((double)NAN);
+    *cell++ = log->nodes > 0 ? gl_integer(log->nodes) : gl_real((double)NAN);
     *cell++ = gl_integer((int64_t)log->host_count);
-    *cell++ = known(log->network);
+    *cell++ = named(log->network);
     *cell++ = gl_integer((int64_t)said[GL_SAID_P2P].count);
     *cell++ = gl_integer((int64_t)said[GL_SAID_SHM].count);
     *cell++ = gl_integer((int64_t)(said[GL_SAID_NET_RDMA].count + said[GL_SAID_RDMA_SAME].count));
@@ -200,7 +206,7 @@ static void add_expected(gl_table *table, const gl_facts *facts, const gl_facts_
     *cell++ = gl_integer(c->placement.concurrent_groups);
     *cell++ = gl_text(gl_transport_name(c->transport));
     *cell++ = known(c->algorithm);
-    *cell++ = known(v.link);
+    *cell++ = named(v.link);
     *cell++ = gl_real(v.expected.line);
     *cell++ = gl_real(v.expected.assumed);
     *cell++ = gl_real(v.expected.typical);

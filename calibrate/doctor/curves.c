@@ -52,36 +52,28 @@ static double nic_rate(const gl_facts *facts)
     return 0;
 }
 
-static bool sets(const gl_run *run, const char *name)
+static double highest(const gl_curve *curve)
 {
-    const char *found = run != NULL ? strstr(run->environment, name) : NULL;
-    return found != NULL && found[strlen(name)] == '=';
+    double most = NAN;
+    for (size_t i = 0; i < curve->sample_count; i++)
+        most = fmax(most, busbw(curve, i));
+    return most;
 }
 
 gl_curve_verdict gl_curve_judge(const gl_facts *facts, const gl_facts_db *db, size_t index)
 {
     const gl_curve *curve = &db->curves[index];
     const gl_run *run = run_of(db, curve);
-    const char *gpu_name = gl_curve_gpu(db, curve);
-    const gl_expected_gpu *gpu = gl_expected_find_gpu(facts->expected, gpu_name);
+    const char *gpu = gl_curve_gpu(db, curve);
     const gl_expected_link *link =
-        gl_expected_link_of(facts->expected, gpu_name, curve->transport, nic_rate(facts));
-    bool several = curve->placement.nodes > 1;
-    gl_expected_case about = {
-        .inside =
-            several ? gl_expected_link_of(facts->expected, gpu_name, GL_TRANSPORT_NVLINK, 0) : link,
-        .between = several ? link : NULL,
-        .collective = curve->collective,
-        .placement = curve->placement,
-        .nics = curve->nics,
-        .algorithm = curve->algorithm,
-        .multicast = gpu != NULL && gpu->has_multicast && !sets(run, "NCCL_NVLS_ENABLE")};
-    return (gl_curve_verdict){.measured = plateau(curve),
-                              .expected = gl_expected_busbw(&about),
-                              .link = link != NULL ? link->name : "",
-                              .is_large = curve->sample_count > 0 &&
-                                          curve->samples[curve->sample_count - 1].size_bytes >=
-                                              (double)LARGE_BYTES,
-                              .is_forced = sets(run, "NCCL_ALGO") || sets(run, "NCCL_PROTO") ||
-                                           strncmp(curve->protocol, "ll", 2) == 0};
+        gl_expected_link_of(facts->expected, gpu, curve->transport, nic_rate(facts));
+    return (gl_curve_verdict){
+        .measured = plateau(curve),
+        .highest = highest(curve),
+        .expected = gl_expected_of_curve(facts->expected, curve, link, gpu, run),
+        .link = link != NULL ? link->name : "",
+        .is_large = curve->sample_count > 0 &&
+                    curve->samples[curve->sample_count - 1].size_bytes >= (double)LARGE_BYTES,
+        .is_forced = gl_run_sets(run, "NCCL_ALGO") || gl_run_sets(run, "NCCL_PROTO") ||
+                     strncmp(curve->protocol, "ll", 2) == 0};
 }

@@ -7,6 +7,7 @@
 
 typedef struct gl_curve_verdict {
     double measured; /* bus bandwidth at the large end: median of the three largest sizes */
+    double highest;  /* of all sizes */
     gl_expectation expected;
     const char *link; /* "nvlink4"; "" unknown */
     bool is_large;    /* the curve reaches sizes where bandwidth counts */

@@ -23,7 +23,106 @@ void gl_facts_finish(gl_facts *facts)
     gl_log_finish(facts->log);
 }
 
+/* ---- what a text is ---- */
+
+static const struct {
+    const char *what, *option;
+} kinds[] = {[GL_SOURCE_TOPOLOGY] = {"output of nvidia-smi topo -m", "--topo"},
+             [GL_SOURCE_P2P] = {"output of nvidia-smi topo -p2p", "--p2p"},
+             [GL_SOURCE_NVLINK] = {"output of nvidia-smi nvlink -s", "--nvlink"},
+             [GL_SOURCE_LOG] = {"log of a program that ran with NCCL_DEBUG=INFO", "--log"},
+             [GL_SOURCE_XML] = {"XML of NCCL", "--xml"},
+             [GL_SOURCE_DB] = {"calibration database", "--db"}};
+
+/* Digits and a colon behind a word, anywhere: "Link 4: <inactive>", "GPU 0: NVIDIA L4 (UUID: …)".
+ */
+static bool has_numbered(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *c = strstr(text, word); c != NULL; c = strstr(c + length, word)) {
+        size_t digits = strspn(c + length, "0123456789");
+        if (digits > 0 && c[length + digits] == ':')
+            return true;
+    }
+    return false;
+}
+
+static gl_source kind_of_matrix(const char *text)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_matrices all = {0};
+    gl_source kind = GL_SOURCE_UNKNOWN;
+    if (gl_matrix_read(text, strlen(text), "", arena, &all, NULL))
+        kind =
+            gl_matrix_kind_of(all.items[0]) == GL_MATRIX_P2P ? GL_SOURCE_P2P : GL_SOURCE_TOPOLOGY;
+    gl_arena_destroy(arena);
+    return kind;
+}
+
+/* By what a text begins with. */
+static gl_source guess(const char *head)
+{
+    if (gl_starts_with(head, "SQLite format 3"))
+        return GL_SOURCE_DB;
+    if (strstr(head, "NCCL INFO ") != NULL || strstr(head, "NCCL WARN ") != NULL ||
+        strstr(head, "# nThread ") != NULL || strstr(head, "NCCL version ") != NULL)
+        return GL_SOURCE_LOG;
+    if (strstr(head, "<system") != NULL || strstr(head, "<graphs") != NULL)
+        return GL_SOURCE_XML;
+    if (has_numbered(head, "Link ") || has_numbered(head, "GPU ") ||
+        strstr(head, "NVLink information") != NULL ||
+        strstr(head, "not have or support NVLink") != NULL)
+        return GL_SOURCE_NVLINK;
+    return strstr(head, "GPU0") != NULL ? kind_of_matrix(head) : GL_SOURCE_UNKNOWN;
+}
+
+static gl_source guess_file(const char *path)
+{
+    static char head[65537];
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL)
+        return GL_SOURCE_UNKNOWN;
+    size_t length = fread(head, 1, sizeof head - 1, stream);
+    fclose(stream);
+    for (size_t i = 16; i < length; i++) /* the first 16 bytes may be those of SQLite */
+        if (head[i] == '\0')
+            head[i] = ' ';
+    head[length] = '\0';
+    return guess(head);
+}
+
+/* Of a text in which nothing was found of what was wanted: says what it is, if that is known;
+ * otherwise what the parser said stays. */
+static bool fail_kind(const char *name, gl_source wanted, gl_source found, gl_error *err)
+{
+    return found != GL_SOURCE_UNKNOWN && found != wanted &&
+           gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                      "it is the %s, which %s takes; wanted: the %s", kinds[found].what,
+                      kinds[found].option, kinds[wanted].what);
+}
+
 /* ---- texts ---- */
+
+static bool read_matrices(gl_facts *facts, gl_source wanted, const char *name, const char *text,
+                          size_t length, gl_error *err)
+{
+    gl_matrices all = {0};
+    size_t found[2] = {0};
+    if (gl_matrix_read(text, length, name, facts->arena, &all, NULL))
+        for (size_t i = 0; i < all.count; i++) {
+            gl_matrix_kind kind = gl_matrix_kind_of(all.items[i]);
+            if (kind == GL_MATRIX_EITHER)
+                kind = wanted == GL_SOURCE_P2P ? GL_MATRIX_P2P : GL_MATRIX_PATHS;
+            gl_matrices *target = kind == GL_MATRIX_P2P ? &facts->p2p : &facts->topology;
+            found[kind == GL_MATRIX_P2P] += target->count < GL_MATRICES_MAX;
+            if (target->count < GL_MATRICES_MAX)
+                target->items[target->count++] = all.items[i];
+        }
+    if (found[wanted == GL_SOURCE_P2P] > 0)
+        return true;
+    return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                      "no matrix of GPUs in it; wanted: the %s", kinds[wanted].what);
+}
 
 static bool read_xml(gl_facts *facts, const char *name, const char *text, size_t length,
                      gl_error *err)
@@ -47,14 +146,13 @@ static bool read_log_text(gl_facts *facts, const char *name, const char *text, s
     return ok;
 }
 
-bool gl_facts_read_text(gl_facts *facts, gl_source source, const char *name, const char *text,
-                        size_t length, gl_error *err)
+static bool read_as(gl_facts *facts, gl_source source, const char *name, const char *text,
+                    size_t length, gl_error *err)
 {
     switch (source) {
     case GL_SOURCE_TOPOLOGY:
     case GL_SOURCE_P2P:
-        return gl_matrix_read(text, length, name, source == GL_SOURCE_P2P, facts->arena,
-                              source == GL_SOURCE_P2P ? &facts->p2p : &facts->topology, err);
+        return read_matrices(facts, source, name, text, length, err);
     case GL_SOURCE_NVLINK:
         return gl_nvlink_read(text, length, name, facts->arena, facts->nvlink, err);
     case GL_SOURCE_XML:
@@ -65,6 +163,13 @@ bool gl_facts_read_text(gl_facts *facts, gl_source source, const char *name, con
         return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
                           "it is none of the texts that are understood; see --help");
     }
+}
+
+bool gl_facts_read_text(gl_facts *facts, gl_source source, const char *name, const char *text,
+                        size_t length, gl_error *err)
+{
+    return read_as(facts, source, name, text, length, err) ||
+           (source != GL_SOURCE_UNKNOWN && fail_kind(name, source, guess(text), err));
 }
 
 /* A file of tens of kB as a rule; whole. */
@@ -143,7 +248,7 @@ static bool read_db(gl_facts *facts, const char *path, gl_error *err)
     if (facts->db_count == GL_FACTS_DB_MAX)
         return gl_fail(err, GL_ERROR_USAGE, "more than %d databases", GL_FACTS_DB_MAX);
     if (!gl_store_open(path, &store, err))
-        return false;
+        return fail_kind(path, GL_SOURCE_DB, guess_file(path), err);
     bool ok = gl_store_read_catalog(store, facts->arena, &catalog, err) &&
               gl_store_read_topology(store, facts->arena, &texts, &count, err);
     for (size_t i = 0; ok && i < catalog.curve_count; i++)
@@ -163,39 +268,6 @@ static bool read_db(gl_facts *facts, const char *path, gl_error *err)
 }
 
 /* ---- files ---- */
-
-/* By what a file begins with. */
-static gl_source guess(const char *head)
-{
-    if (gl_starts_with(head, "SQLite format 3"))
-        return GL_SOURCE_DB;
-    if (strstr(head, "NCCL INFO ") != NULL || strstr(head, "NCCL WARN ") != NULL ||
-        strstr(head, "# nThread ") != NULL || strstr(head, "NCCL version ") != NULL)
-        return GL_SOURCE_LOG;
-    if (strstr(head, "<system") != NULL || strstr(head, "<graphs") != NULL)
-        return GL_SOURCE_XML;
-    if (strstr(head, "Link 0:") != NULL || strstr(head, "NVLink information") != NULL)
-        return GL_SOURCE_NVLINK;
-    if (strstr(head, "GPU0") == NULL)
-        return GL_SOURCE_UNKNOWN;
-    return strstr(head, "Status Ok") != NULL || strstr(head, "\tOK") != NULL ? GL_SOURCE_P2P
-                                                                             : GL_SOURCE_TOPOLOGY;
-}
-
-static gl_source guess_file(const char *path)
-{
-    static char head[65537];
-    FILE *stream = fopen(path, "rb");
-    if (stream == NULL)
-        return GL_SOURCE_UNKNOWN;
-    size_t length = fread(head, 1, sizeof head - 1, stream);
-    fclose(stream);
-    for (size_t i = 16; i < length; i++) /* the first 16 bytes may be those of SQLite */
-        if (head[i] == '\0')
-            head[i] = ' ';
-    head[length] = '\0';
-    return guess(head);
-}
 
 static FILE *open_file(const char *path, gl_error *err)
 {
@@ -225,7 +297,8 @@ bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error
     const char *name = is_standard ? "standard input" : path;
     bool ok;
     if (source == GL_SOURCE_LOG) {
-        ok = gl_log_read(facts->log, stream, name, facts->arena, err);
+        ok = gl_log_read(facts->log, stream, name, facts->arena, err) ||
+             (stream != stdin && fail_kind(name, GL_SOURCE_LOG, guess_file(path), err));
     } else {
         size_t length;
         char *text = read_whole(facts->arena, stream, name, &length, err);

@@ -23,7 +23,7 @@ typedef struct gl_facts_db {
 
 typedef struct gl_facts {
     gl_arena *arena;
-    gl_matrices topology, p2p;
+    gl_matrices topology, p2p; /* a file may hold both kinds: each goes where it belongs */
     gl_nvlink *nvlink;
     gl_topo_xml *xml[GL_FACTS_XML_MAX];
     size_t xml_count;
@@ -45,7 +45,8 @@ typedef enum gl_source {
 
 void gl_facts_begin(gl_facts *facts, const gl_expected *expected, gl_arena *arena);
 
-/* Reads a file ("-": standard input) of a kind; UNKNOWN: its first bytes tell. */
+/* Reads a file ("-": standard input) of a kind; UNKNOWN: the text itself tells. A text of another
+ * kind is an input error that says what it is. */
 bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error *err);
 
 /* Reads a text that stands elsewhere. `name` is what proofs call it. */

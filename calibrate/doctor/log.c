@@ -4,6 +4,7 @@
 #include "calibrate/doctor/log_lines.h"
 #include "calibrate/doctor/log_split.h"
 #include "calibrate/import/line_reader.h"
+#include "calibrate/import/prefix.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -21,6 +22,8 @@ gl_log *gl_log_create(gl_arena *arena)
 void gl_log_add_setting(gl_log *log, gl_arena *arena, const char *name, const char *value,
                         gl_quote quote)
 {
+    if (strcmp(name, "NCCL_VERSION") == 0)
+        return; /* of an image, and no setting */
     for (size_t i = 0; i < log->setting_count; i++)
         if (strcmp(log->settings[i].name, name) == 0 && strcmp(log->settings[i].value, value) == 0)
             return;
@@ -73,6 +76,10 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
     while ((line = gl_line_reader_next(reader, &length)) != NULL) {
         gl_log_place place = {.file = file, .line = reader->number, .whole = line};
         log->line_count++;
+        if (gl_prefix_unwrap_json(line))
+            length = strlen(line);
+        if (memchr(line, '\x1b', length) != NULL || memchr(line, '\xc2', length) != NULL)
+            gl_prefix_strip_escapes(line);
         read_pieces(log, arena, &place, line);
     }
     if (reader->failed)

@@ -8,6 +8,7 @@
 #ifndef GL_DOCTOR_LOG_H
 #define GL_DOCTOR_LOG_H
 
+#include "calibrate/doctor/cpus.h"
 #include "calibrate/doctor/quote.h"
 #include "common/error.h"
 
@@ -21,7 +22,9 @@ enum {
     GL_LOG_NIC_LIMIT = 64,
     GL_LOG_EDGE_LIMIT = 256,
     GL_LOG_SETTING_LIMIT = 256,
-    GL_LOG_BUS_LIMIT = 256
+    GL_LOG_BUS_LIMIT = 256,
+    GL_LOG_AFFINITY_LIMIT = 64,
+    GL_LOG_LISTED_LIMIT = 1024
 };
 
 /* Kinds of lines. Each is counted and its first line kept. */
@@ -75,7 +78,8 @@ typedef enum gl_said {
     GL_SAID_GPU_NEAR_NET,
     GL_SAID_LINK_ERROR, /* completion with an error: retry exceeded and its kin */
     GL_SAID_PORT_ERROR,
-    GL_SAID_DUPLICATE_GPU,
+    GL_SAID_DUPLICATE_GPU, /* NCCL refuses it */
+    GL_SAID_GPU_TWICE,     /* nccl-tests lists one GPU for two ranks */
     GL_SAID_NVML_FAILED,
     GL_SAID_REMOTE_GONE, /* connections refused, closed, timed out */
     GL_SAID_WARN,        /* any other warning */
@@ -137,6 +141,12 @@ typedef struct gl_log_rank {
     gl_quote no_gdr_quote, nic_quote;
 } gl_log_rank;
 
+/* Where a process may run, by NCCL's line about its GPU. */
+typedef struct gl_log_affinity {
+    gl_cpus cpus;
+    gl_quote quote; /* its text is NULL: no such line */
+} gl_log_affinity;
+
 typedef struct gl_log_setting {
     const char *name, *value;
     gl_quote quote;
@@ -160,6 +170,9 @@ typedef struct gl_log {
     size_t setting_count;
     uint64_t buses[GL_LOG_BUS_LIMIT]; /* of GPUs, as NCCL prints them (0x9d000 is 9d:00.0) */
     size_t bus_count;
+    gl_log_affinity affinities[GL_LOG_AFFINITY_LIMIT]; /* by index of the GPU, of the first host */
+    uint64_t listed[GL_LOG_LISTED_LIMIT]; /* nccl-tests' list at work: hashes of host and bus */
+    size_t listed_count;
     uint32_t *index; /* hash of host names */
     size_t index_size;
     size_t last_host;

@@ -140,14 +140,22 @@ static void read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
     note_nic(log, arena, place, piece, c);
 }
 
+/* Behind " -> ", as pages escape it, too; NULL when it is not there. */
+static const char *skip_arrow(const char *text)
+{
+    return gl_starts_with(text, " -> ")      ? text + 4
+           : gl_starts_with(text, " -&gt; ") ? text + 7
+                                             : NULL;
+}
+
 /* "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0", "Ring 00 : 0[0] -> 1[1] via P2P/IPC" */
 static void read_channel(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
 {
     channel c = {0};
     const char *at = strstr(text, " : ");
-    if (at == NULL || (at = read_rank(at + 3, &c.from)) == NULL || !gl_starts_with(at, " -> ") ||
-        (at = read_rank(at + 4, &c.to)) == NULL)
+    if (at == NULL || (at = read_rank(at + 3, &c.from)) == NULL || (at = skip_arrow(at)) == NULL ||
+        (at = read_rank(at, &c.to)) == NULL)
         return;
     c.sends = gl_starts_with(at, " [send]");
     c.receives = gl_starts_with(at, " [receive]");
@@ -334,12 +342,16 @@ static bool is_secret(const char *name)
     return false;
 }
 
-/* "NCCL_X set by environment to Y." (the full stop since 2.27) */
+/* "NCCL_X set by environment to Y." (the full stop since 2.27), "NCCL_IB_HCA set to mlx5_0:1" */
 static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
 {
-    static const char middle[] = " set by environment to ";
-    const char *found = strstr(text, middle);
+    static const char long_form[] = " set by environment to ", short_form[] = " set to ";
+    const char *found = strstr(text, long_form), *middle = long_form;
+    if (found == NULL) {
+        found = strstr(text, short_form);
+        middle = short_form;
+    }
     char name[101], value[201], printable[201];
     if (found == NULL || found - text > 100 || !gl_starts_with(text, "NCCL_"))
         return;
@@ -378,41 +390,53 @@ static void read_version(gl_log *log, gl_arena *arena, const char *text)
 
 /* ---- CPUs ---- */
 
-/* One CPU in a hexadecimal mask ("ffff,0000ffff") or, since 2.27, in a list ("0-31,64"). */
-static bool is_one_cpu(const char *mask)
+/* Masks until 2.26, lists since. */
+static gl_cpus_form form_of_cpus(const gl_log *log)
 {
-    size_t length = strcspn(mask, " .;)\r"), digits = 0;
-    if (length == 0 || memchr(mask, '-', length) != NULL)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (mask[i] == ',')
-            continue;
-        if (!isxdigit((unsigned char)mask[i]))
-            return false;
-        if (mask[i] == '1' || mask[i] == '2' || mask[i] == '4' || mask[i] == '8')
-            digits++;
-        else if (mask[i] != '0')
-            return false;
-    }
-    return digits == 1;
+    char *end;
+    long major = strtol(log->version, &end, 10);
+    long minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+    if (major == 0)
+        return GL_CPUS_EITHER;
+    return major > 2 || minor >= 27 ? GL_CPUS_LIST : GL_CPUS_MASK;
 }
 
-/* "Setting affinity for GPU 0 to ffff", "ncclTopoGetCpuAffinity: Affinity for GPU 1 is empty,
- * ignoring. (GPU affinity = 0-15 ; CPU affinity = 32-47)" */
+/* The set that begins at `text`. */
+static bool read_cpus(const gl_log *log, const char *text, gl_cpus *cpus)
+{
+    text += strspn(text, " ");
+    size_t length = strspn(text, "0123456789abcdefABCDEF,-");
+    return gl_cpus_parse(text, length, form_of_cpus(log), cpus) && gl_cpus_count(cpus) > 0;
+}
+
+static bool read_cpus_behind(const gl_log *log, const char *text, const char *words, gl_cpus *cpus)
+{
+    const char *found = strstr(text, words);
+    return found != NULL && read_cpus(log, found + strlen(words), cpus);
+}
+
+/* "Setting affinity for GPU 0 to ffff"; since 2.27 "… to 0-15,32-47"; since 2.28
+ * "ncclTopoGetCpuAffinity: Affinity for GPU 1 is 0-15. (GPU affinity = 0-31 ; CPU affinity = 0-15)"
+ * or "… is empty, ignoring. (…)". "CPU affinity" is that of the process. */
 static void read_affinity(gl_log *log, gl_arena *arena, const gl_log_place *place,
                           const gl_log_piece *piece, const char *text)
 {
-    const char *set = strstr(text, "etting affinity for GPU ");
-    const char *to = set != NULL ? strstr(set, " to ") : NULL;
-    if (to != NULL && is_one_cpu(to + 4))
-        gl_log_say(log, arena, place, piece, GL_SAID_ONE_CPU);
-    const char *gpus = strstr(text, "is empty, ignoring. (GPU affinity = ");
-    if (gpus == NULL)
-        return;
-    gpus += strlen("is empty, ignoring. (GPU affinity = ");
-    gpus += strspn(gpus, " ");
-    if (isxdigit((unsigned char)*gpus)) /* where the GPU's own list is empty, nothing was lost */
+    gl_cpus gpu, process;
+    long index = gl_log_number_after(text, "ffinity for GPU ", -1);
+    bool known = read_cpus_behind(log, text, "; CPU affinity = ", &process);
+    if (strstr(text, " is empty, ignoring") != NULL && known &&
+        read_cpus_behind(log, text, "(GPU affinity = ", &gpu)) /* it has CPUs that were lost */
         gl_log_say(log, arena, place, piece, GL_SAID_CPUS_DISJOINT);
+    if (!known && !read_cpus_behind(log, text, " to ", &process) &&
+        !read_cpus_behind(log, text, " is ", &process))
+        return;
+    if (gl_cpus_count(&process) == 1)
+        gl_log_say(log, arena, place, piece, GL_SAID_ONE_CPU);
+    if (index < 0 || index >= GL_LOG_AFFINITY_LIMIT || piece->host > 0 ||
+        log->affinities[index].quote.text != NULL)
+        return;
+    log->affinities[index] = (gl_log_affinity){.cpus = process};
+    gl_quote_once(&log->affinities[index].quote, arena, place->file, place->line, piece->start);
 }
 
 /* ---- warnings ---- */
@@ -426,6 +450,8 @@ static void read_warning(gl_log *log, gl_arena *arena, const gl_log_place *place
     } kinds[] = {{"Got completion from peer", GL_SAID_LINK_ERROR},
                  {"Got completion with error", GL_SAID_LINK_ERROR},
                  {"vendor err ", GL_SAID_LINK_ERROR},
+                 {"ibv_modify_qp failed", GL_SAID_LINK_ERROR},
+                 {"Failed to open libibverbs", GL_SAID_PLUGIN_ERROR},
                  {"Got async event : port error", GL_SAID_PORT_ERROR},
                  {"Got async event : local catastrophic", GL_SAID_PORT_ERROR},
                  {"port active", GL_SAID_COUNT},
@@ -477,6 +503,20 @@ static void read_u(gl_log *log, gl_arena *arena, const gl_log_place *place,
     }
 }
 
+/* NCCL 2.4: "CUDA Dev 0[0], IB NIC distance :  PIX SYS". */
+static void read_distance(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                          const gl_log_piece *piece, const char *text)
+{
+    static const char words[] = "IB NIC distance :";
+    const char *found = strstr(text, words);
+    if (found == NULL)
+        return;
+    bool near = strstr(found, "PIX") != NULL || strstr(found, "PXB") != NULL ||
+                strstr(found, "PHB") != NULL || strstr(found, "NODE") != NULL;
+    if (near || strstr(found, "SYS") != NULL)
+        gl_log_say(log, arena, place, piece, near ? GL_SAID_GPU_NEAR_NET : GL_SAID_GPU_SYS_NET);
+}
+
 static void read_rest(gl_log *log, gl_arena *arena, const gl_log_place *place,
                       const gl_log_piece *piece, const char *text)
 {
@@ -508,6 +548,8 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
             read_channel(log, arena, place, piece, text);
             return;
         }
+        if (gl_starts_with(text, "CUDA Dev "))
+            read_distance(log, arena, place, piece, text);
         if (gl_starts_with(text, "Connected all rings, use ring PXN ") &&
             gl_log_number_after(text, " GDR ", 1) == 0)
             gl_log_say(log, arena, place, piece, GL_SAID_RING_GDR_OFF);
@@ -553,6 +595,25 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
 
 /* ---- nccl-tests ---- */
 
+/* The same GPU for two ranks of one list. MIG devices share the bus of their GPU. */
+static void note_listed(gl_log *log, gl_arena *arena, const gl_log_place *place, int host,
+                        const char *device, const char *name)
+{
+    const char *bus = strchr(device, '[');
+    if (host < 0 || bus == NULL || strstr(name, "MIG") != NULL)
+        return;
+    uint64_t key = (uint64_t)host + 1;
+    for (const char *c = bus; *c != ']' && *c != '\0'; c++)
+        key = (key ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    for (size_t i = 0; i < log->listed_count; i++)
+        if (log->listed[i] == key) {
+            say_plain(log, arena, place, GL_SAID_GPU_TWICE);
+            return;
+        }
+    if (log->listed_count < GL_LOG_LISTED_LIMIT)
+        log->listed[log->listed_count++] = key;
+}
+
 /* "#  Rank  0 Group  0 Pid    625 on         vm device  0 [0000:00:06] NVIDIA H200" */
 static bool read_device(gl_log *log, gl_arena *arena, const gl_log_place *place, const char *line)
 {
@@ -563,6 +624,8 @@ static bool read_device(gl_log *log, gl_arena *arena, const gl_log_place *place,
         return false;
     long number = strtol(rank + 5, NULL, 10);
     say_plain(log, arena, place, number == 0 ? GL_SAID_RANK_0 : GL_SAID_OTHER_RANK);
+    if (number == 0)
+        log->listed_count = 0;
     const char *name = strchr(device, ']');
     if (name == NULL)
         return true;
@@ -573,6 +636,7 @@ static bool read_device(gl_log *log, gl_arena *arena, const gl_log_place *place,
     int host = gl_log_host(log, arena, on, strcspn(on, " "));
     if (host >= 0 && log->hosts[host].gpu[0] == '\0')
         log->hosts[host].gpu = copy_word(arena, name, "\r");
+    note_listed(log, arena, place, host, device, name);
     return true;
 }
 

@@ -116,6 +116,8 @@ static bool is_plugin_error(const char *text)
                                         "undefined symbol"};
     if (strstr(text, "libnccl-net.so: cannot open shared object") != NULL)
         return false; /* no plugin is installed: normal */
+    if (gl_starts_with(text, "dlvsym failed"))
+        return false; /* an old library lacks what is tried next */
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strstr(text, words[i]) != NULL)
             return true;

@@ -93,13 +93,43 @@ static size_t host_length(const char *word, size_t length)
     return length;
 }
 
+/* Is this the end of "<stdout>" and its kin? A name in pasted text may be "<host>". */
+static bool ends_stream(const char *word, size_t end)
+{
+    static const char *const streams[] = {"<stdout>", "<stderr>", "<stddiag>"};
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        size_t length = strlen(streams[i]);
+        if (end >= length && memcmp(word + end - length, streams[i], length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Behind the tag of a launcher that is glued to the host: "[1,0]<stdout>:vm". */
 static size_t tag_length(const char *word, size_t length)
 {
     for (size_t i = length; i > 0; i--)
-        if (word[i - 1] == '>' || word[i - 1] == ']')
+        if (word[i - 1] == ']' || ends_stream(word, i))
             return i < length && word[i] == ':' ? i + 1 : i;
     return 0;
+}
+
+/* Behind a time that is glued to the host: "2025-05-16T16:39:51.208-07:00vm". */
+static size_t stamp_length(const char *word, size_t length)
+{
+    static const char form[] = "dddd-dd-ddTdd:dd:dd";
+    size_t i = 0;
+    for (; form[i] != '\0'; i++)
+        if (i == length || (form[i] == 'd' ? !isdigit((unsigned char)word[i]) : word[i] != form[i]))
+            return 0;
+    if (i < length && (word[i] == '.' || word[i] == ','))
+        for (i++; i < length && isdigit((unsigned char)word[i]);)
+            i++;
+    if (i < length && word[i] == 'Z')
+        return i + 1;
+    if (i + 6 <= length && (word[i] == '+' || word[i] == '-') && word[i + 3] == ':')
+        return i + 6;
+    return i;
 }
 
 /* Bytes in front of the host that another writer left there. A known host decides; else numbers of
@@ -148,6 +178,7 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
     char *word = skip_word_back(line, end);
     size_t tag = tag_length(word, (size_t)(end - word));
     word += tag;
+    word += stamp_length(word, (size_t)(end - word));
     size_t length = host_length(word, (size_t)(end - word));
     if (length == 0)
         return;

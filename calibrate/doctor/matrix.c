@@ -82,7 +82,7 @@ typedef struct reader {
     const char *file;
     gl_matrices *all;
     gl_matrix *now; /* NULL before the first header or row */
-    bool p2p, in_legend;
+    bool in_legend;
     int line;
     const char *raw; /* the line as it stands in the file */
     size_t raw_length;
@@ -93,9 +93,17 @@ static gl_matrix *begin_matrix(reader *r)
     if (r->all->count == GL_MATRICES_MAX)
         return NULL;
     r->now = GL_ARENA_NEW(r->arena, gl_matrix, 1);
+    r->now->unread = "";
     r->all->items[r->all->count++] = r->now;
     r->in_legend = false;
     return r->now;
+}
+
+static const char *copy_name(reader *r, const char *name, size_t length)
+{
+    char text[64], printable[64];
+    snprintf(text, sizeof text, "%.*s", (int)(length < 40 ? length : 40), name);
+    return gl_arena_strdup(r->arena, gl_printable(text, printable, sizeof printable));
 }
 
 static void add_column(reader *r, const char *name, size_t length)
@@ -103,11 +111,8 @@ static void add_column(reader *r, const char *name, size_t length)
     gl_matrix *m = r->now;
     if (m->column_count == GL_MATRIX_SIZE_MAX)
         return;
-    char text[64], printable[64];
-    snprintf(text, sizeof text, "%.*s", (int)(length < 40 ? length : 40), name);
     m->is_gpu[m->column_count] = is_gpu_name(name, length);
-    m->names[m->column_count++] =
-        gl_arena_strdup(r->arena, gl_printable(text, printable, sizeof printable));
+    m->names[m->column_count++] = copy_name(r, name, length);
 }
 
 /* The first GPU that no cell follows begins a header. Its index, or the count of words. */
@@ -181,24 +186,50 @@ static bool name_of_row(const gl_words *words, size_t at, size_t cells)
            isdigit((unsigned char)word[length - 1]);
 }
 
-/* Takes cells from word `at` on; the word behind them is *end. */
+static bool is_not_there(const gl_words *words, size_t at)
+{
+    return gl_word_is(words, at, "N/A");
+}
+
+/* Takes cells from word `at` on, `limit` at most; the word behind them is *end. */
 static size_t collect_cells(const gl_words *words, size_t at, size_t limit, gl_matrix_cell *cells,
                             size_t *end)
 {
     size_t count = 0;
-    while (at < words->count && count < limit) {
+    for (; at < words->count && count < limit; at++) {
         size_t got = read_cells(words->items[at].text, words->items[at].length, cells + count,
                                 limit - count);
-        if (got == 0 && words->items[at].length == 3 &&
-            memcmp(words->items[at].text, "N/A", 3) == 0 && count + 1 <= limit &&
-            limit < GL_MATRIX_SIZE_MAX)
+        if (got == 0 && is_not_there(words, at) && limit < GL_MATRIX_SIZE_MAX)
             cells[count].path = GL_PATH_UNKNOWN, got = 1;
         if (got == 0)
             break;
         count += got;
-        at++;
     }
     *end = at;
+    return count;
+}
+
+/* "0-51,104-155", "0", "N/A": what stands behind the cells. */
+static bool is_affinity(const gl_words *words, size_t at)
+{
+    const char *word = words->items[at].text;
+    return isdigit((unsigned char)word[0]) || is_not_there(words, at);
+}
+
+/* The same for a row whose columns are known: a word in the place of a cell that is none is kept as
+ * unknown and remembered, unless the row ends there. */
+static size_t collect_row(reader *r, const gl_words *words, size_t at, gl_matrix_cell *cells,
+                          size_t *end)
+{
+    size_t limit = r->now->column_count, count = collect_cells(words, at, limit, cells, end);
+    while (*end < words->count && count < limit && !is_affinity(words, *end)) {
+        if (r->now->unread[0] == '\0') {
+            r->now->unread = copy_name(r, words->items[*end].text, words->items[*end].length);
+            r->now->unread_quote = gl_quote_make(r->arena, r->file, r->line, r->raw, r->raw_length);
+        }
+        cells[count++].path = GL_PATH_UNKNOWN;
+        count += collect_cells(words, *end + 1, limit - count, cells + count, end);
+    }
     return count;
 }
 
@@ -208,9 +239,7 @@ static gl_matrix_row *add_row(reader *r, const char *name, size_t length, bool i
     if (m->row_count == GL_MATRIX_SIZE_MAX)
         return NULL;
     gl_matrix_row *row = &m->rows[m->row_count++];
-    char text[64], printable[64];
-    snprintf(text, sizeof text, "%.*s", (int)(length < 40 ? length : 40), name);
-    row->name = gl_arena_strdup(r->arena, gl_printable(text, printable, sizeof printable));
+    row->name = copy_name(r, name, length);
     row->is_gpu = is_gpu;
     row->cells = GL_ARENA_NEW(r->arena, gl_matrix_cell, GL_MATRIX_SIZE_MAX);
     row->cpus = "";
@@ -245,8 +274,10 @@ static bool read_row(reader *r, const gl_words *words)
             return false;
         if (needs_new(r, name, length) && (!gpu || begin_matrix(r) == NULL))
             return false;
-        size_t limit = r->now->column_count > 0 ? r->now->column_count : count;
-        count = collect_cells(words, at + 1, limit, cells, &end);
+        if (r->now->column_count > 0)
+            count = collect_row(r, words, at + 1, cells, &end);
+        else
+            count = collect_cells(words, at + 1, count, cells, &end);
         gl_matrix_row *row = add_row(r, name, length, gpu);
         if (row == NULL)
             return false;
@@ -308,10 +339,10 @@ static void complete(reader *r, gl_matrix *m)
             m->device[i] = m->names[i];
 }
 
-bool gl_matrix_read(const char *text, size_t length, const char *file, bool p2p, gl_arena *arena,
+bool gl_matrix_read(const char *text, size_t length, const char *file, gl_arena *arena,
                     gl_matrices *all, gl_error *err)
 {
-    reader r = {.arena = arena, .file = file, .all = all, .p2p = p2p};
+    reader r = {.arena = arena, .file = file, .all = all};
     size_t first = all->count, rows = 0;
     for (const char *end = text + length; text < end && r.line < GL_MATRIX_LINES_MAX;) {
         const char *newline = memchr(text, '\n', (size_t)(end - text));
@@ -329,8 +360,19 @@ bool gl_matrix_read(const char *text, size_t length, const char *file, bool p2p,
         return true;
     all->count = first;
     return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL,
-                      "no matrix of GPUs in it; wanted: the output of nvidia-smi topo %s",
-                      p2p ? "-p2p r" : "-m");
+                      "no matrix of GPUs in it");
+}
+
+gl_matrix_kind gl_matrix_kind_of(const gl_matrix *matrix)
+{
+    size_t paths = 0, p2p = 0;
+    for (size_t r = 0; r < matrix->row_count; r++)
+        for (size_t c = 0; c < matrix->column_count; c++) {
+            unsigned char path = matrix->rows[r].cells[c].path;
+            paths += path >= GL_PATH_LINK && path <= GL_PATH_SYS;
+            p2p += path >= GL_P2P_OK;
+        }
+    return paths > p2p ? GL_MATRIX_PATHS : p2p > 0 ? GL_MATRIX_P2P : GL_MATRIX_EITHER;
 }
 
 bool gl_matrix_same_numa(const gl_matrix_row *a, const gl_matrix_row *b)
@@ -338,20 +380,4 @@ bool gl_matrix_same_numa(const gl_matrix_row *a, const gl_matrix_row *b)
     if (a->numa >= 0 && b->numa >= 0)
         return a->numa == b->numa;
     return a->cpus[0] != '\0' && strcmp(a->cpus, b->cpus) == 0;
-}
-
-bool gl_matrix_is_row(const char *line)
-{
-    char copy[LINE_MAX_BYTES];
-    gl_words words;
-    gl_matrix_cell cells[GL_MATRIX_SIZE_MAX];
-    size_t end;
-    snprintf(copy, sizeof copy, "%s", line);
-    gl_prefix_clean(copy);
-    gl_words_split(copy, strlen(copy), &words);
-    for (size_t at = 0; at + 1 < words.count && at < 8; at++)
-        if (is_gpu_name(words.items[at].text, words.items[at].length) &&
-            collect_cells(&words, at + 1, GL_MATRIX_SIZE_MAX, cells, &end) > 0)
-            return true;
-    return false;
 }

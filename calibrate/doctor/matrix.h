@@ -56,25 +56,34 @@ typedef struct gl_matrix {
     size_t column_count;
     gl_matrix_row rows[GL_MATRIX_SIZE_MAX];
     size_t row_count;
+    const char *unread; /* the first word in the place of a cell that is none; "" */
+    gl_quote unread_quote;
 } gl_matrix;
+
+/* Which of the commands printed it. */
+typedef enum gl_matrix_kind {
+    GL_MATRIX_EITHER, /* one GPU: its row says X in both */
+    GL_MATRIX_PATHS,  /* topo -m */
+    GL_MATRIX_P2P     /* topo -p2p */
+} gl_matrix_kind;
 
 typedef struct gl_matrices {
     gl_matrix *items[GL_MATRICES_MAX];
     size_t count;
 } gl_matrices;
 
-/* Adds the matrices in a text (`length` bytes, terminated) to `all`. A text without any is an
- * input error that says what was expected. `p2p` says which of the two kinds of cells it has. */
-bool gl_matrix_read(const char *text, size_t length, const char *file, bool p2p, gl_arena *arena,
+/* Adds the matrices in a text (`length` bytes, terminated), of both kinds, to `all`. A text without
+ * any is an input error. */
+bool gl_matrix_read(const char *text, size_t length, const char *file, gl_arena *arena,
                     gl_matrices *all, gl_error *err);
+
+/* By what its cells say. */
+gl_matrix_kind gl_matrix_kind_of(const gl_matrix *matrix);
 
 /* "NV18", "SYS", … */
 const char *gl_path_name(gl_path path);
 
 /* Are the NUMA nodes of two rows known, and the same? */
 bool gl_matrix_same_numa(const gl_matrix_row *a, const gl_matrix_row *b);
-
-/* Is there a row of cells in this line? Tells matrices from other texts. */
-bool gl_matrix_is_row(const char *line);
 
 #endif

@@ -86,7 +86,8 @@ static void read_speed(reader *r, double gb_per_s, const char *line)
     gpu->active++;
 }
 
-/* "Link 3: 26.562 GB/s", "Link 3: <inactive>", "Link 3: Replay Errors: 0" */
+/* "Link 3: 26.562 GB/s", "Link 3: <inactive>", "Link 3: Replay Errors: 0", also of other reports
+ * of nvlink: "Link 3: P2P is supported: true" */
 static bool read_link(reader *r, const char *text)
 {
     char *end;
@@ -103,8 +104,10 @@ static bool read_link(reader *r, const char *text)
         gl_quote_once(&r->gpu->inactive_quote, r->arena, r->file, r->line, text);
     } else if (unit > value && strstr(unit, "GB/s") != NULL && speed > 0 && speed < 1e6) {
         read_speed(r, speed, text);
-    } else {
+    } else if (strchr(value, ':') != NULL || *end == ',') {
         read_counter(r, value, text);
+    } else {
+        gl_quote_once(&r->links->unread, r->arena, r->file, r->line, text);
     }
     return true;
 }

@@ -24,7 +24,8 @@ typedef struct gl_nvlink_gpu {
 typedef struct gl_nvlink {
     gl_nvlink_gpu items[GL_NVLINK_GPUS_MAX];
     size_t count;
-    gl_quote none; /* "all links are inActive", "does not have or support NVLink" */
+    gl_quote none;   /* "all links are inActive", "does not have or support NVLink" */
+    gl_quote unread; /* the first link whose speed is no speed */
 } gl_nvlink;
 
 /* Adds what a text says. An empty text is allowed: cards without NVLink print nothing. A text that

@@ -125,16 +125,24 @@ const gl_log_setting *gl_setting_is(const gl_diagnosis *d, const char *name, con
     return NULL;
 }
 
-void gl_blame_setting(gl_diagnosis *d, gl_finding *finding, const gl_log_setting *setting)
+static void blame(gl_diagnosis *d, gl_finding *finding, const gl_log_setting *setting)
 {
     finding->meaning = gl_arena_printf(d->arena, "%s Cause: %s=%s is set.", finding->meaning,
                                        setting->name, setting->value);
-    finding->advice =
-        gl_arena_printf(d->arena,
-                        "Unset %s (environment, launcher script, /etc/nccl.conf, ~/.nccl.conf) and "
-                        "run again.",
-                        setting->name);
     gl_found_proof(finding, setting->quote);
+}
+
+void gl_blame_setting(gl_diagnosis *d, gl_finding *finding, const gl_log_setting *setting,
+                      const gl_log_setting *other)
+{
+    blame(d, finding, setting);
+    if (other != NULL)
+        blame(d, finding, other);
+    finding->advice = gl_arena_printf(
+        d->arena,
+        "Unset %s%s%s (environment, launcher script, /etc/nccl.conf, ~/.nccl.conf) "
+        "and run again.",
+        setting->name, other != NULL ? " and " : "", other != NULL ? other->name : "");
 }
 
 /* ---- all of them ---- */

@@ -75,7 +75,9 @@ gl_quote gl_nvlink_proof(const gl_diagnosis *d);
  * set to different values by different ranks. `values` is a list with blanks around: " 1 2 ". */
 const gl_log_setting *gl_setting_is(const gl_diagnosis *d, const char *name, const char *values);
 
-/* Adds "cause: NAME=value is set" to meaning and advice, and its line to the proofs. */
-void gl_blame_setting(gl_diagnosis *d, gl_finding *finding, const gl_log_setting *setting);
+/* Adds "cause: NAME=value is set" to meaning and advice, and its line to the proofs; of `other`
+ * (NULL: none) as well. */
+void gl_blame_setting(gl_diagnosis *d, gl_finding *finding, const gl_log_setting *setting,
+                      const gl_log_setting *other);
 
 #endif

@@ -70,14 +70,14 @@ static void check_above(gl_diagnosis *d, const gl_rule *rule)
     for (size_t b = 0; b < d->facts->db_count; b++)
         for (size_t c = 0; c < d->facts->dbs[b].curve_count; c++) {
             gl_curve_verdict v = gl_curve_judge(d->facts, &d->facts->dbs[b], c);
-            if (!(v.measured > 1.02 * v.expected.line))
+            if (!gl_expected_is_above(&v.expected, v.highest))
                 continue;
             gl_finding *f = gl_found(d, rule, GL_WARNING,
                                      quote_of(d, &d->facts->dbs[b], &d->facts->dbs[b].curves[c]));
             f->title = gl_arena_printf(d->arena,
                                        "Bus bandwidth %.3g GB/s is above what the link can carry, "
                                        "%.3g",
-                                       v.measured / 1e9, v.expected.line / 1e9);
+                                       v.highest / 1e9, v.expected.limit / 1e9);
             return;
         }
 }
@@ -101,12 +101,12 @@ static void check_transport(gl_diagnosis *d, const gl_rule *rule)
             f->title =
                 gl_arena_printf(d->arena, "%s inside a node was measured over %s, not NVLink",
                                 gpu->name, gl_transport_name(curve->transport));
-            static const char *const names[] = {"NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE"};
-            for (size_t i = 0; i < 2; i++) {
-                const gl_log_setting *off = gl_setting_is(d, names[i], "1");
-                if (off != NULL)
-                    gl_blame_setting(d, f, off);
-            }
+            const gl_log_setting *p2p = gl_setting_is(d, "NCCL_P2P_DISABLE", "1");
+            const gl_log_setting *shm = gl_setting_is(d, "NCCL_SHM_DISABLE", "1");
+            if (p2p != NULL)
+                gl_blame_setting(d, f, p2p, shm);
+            else if (shm != NULL)
+                gl_blame_setting(d, f, shm, NULL);
             return;
         }
 }
@@ -120,7 +120,7 @@ static void check_socket(gl_diagnosis *d, const gl_rule *rule)
                 continue;
             gl_finding *f = gl_found(d, rule, GL_WARNING, quote_of(d, &d->facts->dbs[b], curve));
             if (gl_setting_is(d, "NCCL_IB_DISABLE", "1") != NULL)
-                gl_blame_setting(d, f, gl_setting_is(d, "NCCL_IB_DISABLE", "1"));
+                gl_blame_setting(d, f, gl_setting_is(d, "NCCL_IB_DISABLE", "1"), NULL);
             return;
         }
 }

@@ -27,7 +27,9 @@ static void check_one_rank(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_duplicate(gl_diagnosis *d, const gl_rule *rule)
 {
-    gl_found_said(d, rule, GL_FAULT, GL_SAID_DUPLICATE_GPU);
+    gl_found_said(d, rule, GL_FAULT,
+                  gl_said_count(d, GL_SAID_DUPLICATE_GPU) > 0 ? GL_SAID_DUPLICATE_GPU
+                                                              : GL_SAID_GPU_TWICE);
 }
 
 static void check_cpus(gl_diagnosis *d, const gl_rule *rule)
@@ -35,9 +37,35 @@ static void check_cpus(gl_diagnosis *d, const gl_rule *rule)
     gl_found_said(d, rule, GL_WARNING, GL_SAID_ONE_CPU);
 }
 
+/* A process whose CPUs are none of those that the matrix puts near its GPU. */
+static const gl_matrix_row *far_row(const gl_diagnosis *d, const gl_log_affinity **affinity)
+{
+    const gl_facts *f = d->facts;
+    const gl_matrix *m = f->topology.count == 1 ? f->topology.items[0] : NULL;
+    for (size_t r = 0; m != NULL && r < m->row_count; r++) {
+        gl_cpus near;
+        size_t gpu =
+            m->rows[r].is_gpu ? strtoul(m->rows[r].name + 3, NULL, 10) : GL_LOG_AFFINITY_LIMIT;
+        if (gpu >= GL_LOG_AFFINITY_LIMIT || f->log->affinities[gpu].quote.text == NULL ||
+            !gl_cpus_parse(m->rows[r].cpus, strlen(m->rows[r].cpus), GL_CPUS_LIST, &near) ||
+            gl_cpus_overlap(&near, &f->log->affinities[gpu].cpus))
+            continue;
+        *affinity = &f->log->affinities[gpu];
+        return &m->rows[r];
+    }
+    return NULL;
+}
+
 static void check_far_cpus(gl_diagnosis *d, const gl_rule *rule)
 {
-    gl_found_said(d, rule, GL_WARNING, GL_SAID_CPUS_DISJOINT);
+    const gl_log_affinity *affinity;
+    const gl_matrix_row *row = far_row(d, &affinity);
+    if (gl_said_count(d, GL_SAID_CPUS_DISJOINT) > 0 || row == NULL) {
+        gl_found_said(d, rule, GL_WARNING, GL_SAID_CPUS_DISJOINT);
+        return;
+    }
+    gl_finding *f = gl_found(d, rule, GL_WARNING, affinity->quote);
+    gl_found_proof(f, row->quote);
 }
 
 static void check_nvml(gl_diagnosis *d, const gl_rule *rule)
@@ -61,8 +89,8 @@ static void check_warnings(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_plugin(gl_diagnosis *d, const gl_rule *rule)
 {
-    if (gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 && gl_said_count(d, GL_SAID_SOCKET) == 0 &&
-        gl_said_count(d, GL_SAID_USING_SOCKET) == 0)
+    if (gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 && gl_on_several_nodes(d) != GL_NO &&
+        gl_said_count(d, GL_SAID_SOCKET) == 0 && gl_said_count(d, GL_SAID_USING_SOCKET) == 0)
         gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_PLUGIN_ERROR));
 }
 
@@ -173,7 +201,8 @@ static const gl_rule rules[] = {
      "Build nccl-tests with MPI=1 (make MPI=1 MPI_HOME=...) and check that mpirun and the library "
      "are of the same MPI.",
      check_one_rank},
-    {"duplicate-gpu", GL_FAULT, "Two ranks were given the same GPU", "NCCL refuses this.",
+    {"duplicate-gpu", GL_FAULT, "Two ranks were given the same GPU",
+     "NCCL refuses this as a rule; where it does not, two ranks share what one needs.",
      "Set CUDA_VISIBLE_DEVICES or the device by the local rank; check Slurm's --gpus-per-task and "
      "--gpu-bind.",
      check_duplicate},

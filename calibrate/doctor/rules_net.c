@@ -32,7 +32,7 @@ static void check_socket(gl_diagnosis *d, const gl_rule *rule)
                              gl_said_first(d, channel ? GL_SAID_SOCKET : GL_SAID_USING_SOCKET));
     gl_found_proof(f, gl_said_first(d, GL_SAID_MULTI_NODE));
     if (ib_off(d) != NULL)
-        gl_blame_setting(d, f, ib_off(d));
+        gl_blame_setting(d, f, ib_off(d), NULL);
     else if (gl_said_count(d, GL_SAID_SOCKET_IPOIB) > 0) {
         f->meaning = gl_arena_printf(
             d->arena,
@@ -78,7 +78,7 @@ static void explain_gdr(gl_diagnosis *d, gl_finding *f)
 {
     const gl_log_setting *level = gl_setting_is(d, "NCCL_NET_GDR_LEVEL", "LOC 0");
     if (level != NULL) {
-        gl_blame_setting(d, f, level);
+        gl_blame_setting(d, f, level, NULL);
     } else if (gl_said_count(d, GL_SAID_HCA_GDR_OFF) > 0 &&
                gl_said_count(d, GL_SAID_HCA_GDR_ON) == 0) {
         f->meaning = gl_arena_printf(d->arena, "%s No NIC offers it: the kernel module is missing.",
@@ -488,7 +488,7 @@ static void check_mnnvl(gl_diagnosis *d, const gl_rule *rule)
     if (off == NULL)
         off = gl_setting_is(d, "NCCL_CUMEM_ENABLE", "0");
     if (off != NULL)
-        gl_blame_setting(d, f, off);
+        gl_blame_setting(d, f, off, NULL);
 }
 
 static void check_fabric(gl_diagnosis *d, const gl_rule *rule)

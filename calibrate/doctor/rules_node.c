@@ -47,7 +47,7 @@ static void explain_shm(gl_diagnosis *d, gl_finding *f)
     const gl_log_setting *setting = p2p_off(d);
     gl_quote refused = refused_pair(&d->facts->p2p, &why);
     if (setting != NULL) {
-        gl_blame_setting(d, f, setting);
+        gl_blame_setting(d, f, setting, NULL);
     } else if (refused.text != NULL) {
         f->meaning =
             gl_arena_printf(d->arena, "%s The driver says so too: peer-to-peer is %s between GPUs.",
@@ -84,14 +84,9 @@ static void check_net_inside(gl_diagnosis *d, const gl_rule *rule)
         f->title = "Ranks of one host talk through TCP sockets";
     const gl_log_setting *shm = gl_setting_is(d, "NCCL_SHM_DISABLE", "1"), *p2p = p2p_off(d);
     if (p2p != NULL)
-        gl_blame_setting(d, f, p2p);
-    if (shm != NULL)
-        gl_blame_setting(d, f, shm);
-    if (p2p != NULL && shm != NULL)
-        f->advice = gl_arena_printf(d->arena,
-                                    "Unset %s and NCCL_SHM_DISABLE (environment, launcher script, "
-                                    "/etc/nccl.conf, ~/.nccl.conf) and run again.",
-                                    p2p->name);
+        gl_blame_setting(d, f, p2p, shm);
+    else if (shm != NULL)
+        gl_blame_setting(d, f, shm, NULL);
 }
 
 static void check_p2p_matrix(gl_diagnosis *d, const gl_rule *rule)
@@ -149,21 +144,44 @@ static gl_quote all_pairs_nvlink(const gl_matrices *all)
     return (gl_quote){0};
 }
 
+/* The dump of a host joins all of its ranks' GPUs to the switch. */
+static gl_quote dump_of_switch(const gl_diagnosis *d)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t h = 0; h < log->host_count; h++) {
+        const gl_log_nccl_host *host = &log->hosts[h];
+        int ranks = host->local_ranks > host->ranks_seen ? host->local_ranks : host->ranks_seen;
+        int joined = 0;
+        for (size_t i = 0; i < host->edge_count; i++)
+            joined += strcmp(host->edges[i].to, "NVS") == 0;
+        if (ranks > 1 && joined >= ranks)
+            return host->edges[0].quote;
+    }
+    return (gl_quote){0};
+}
+
 static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
     uint64_t pcie = gl_said_count(d, GL_SAID_RING_PCIE) + gl_said_count(d, GL_SAID_RING_SYS);
     if (pcie == 0 || gl_said_count(d, GL_SAID_RING_NVLINK) > 0)
         return; /* no graph was logged, or groups of both kinds: nothing to conclude */
+    if (p2p_off(d) != NULL && gl_said_count(d, GL_SAID_SHM) +
+                                      gl_said_count(d, GL_SAID_SOCKET_SAME) +
+                                      gl_said_count(d, GL_SAID_RDMA_SAME) >
+                                  0)
+        return; /* the same cause, found where the data goes */
     gl_quote proof = gl_said_first(d, gl_said_count(d, GL_SAID_RING_PCIE) > 0 ? GL_SAID_RING_PCIE
                                                                               : GL_SAID_RING_SYS);
-    gl_quote matrix = all_pairs_nvlink(&d->facts->topology);
+    gl_quote joined = all_pairs_nvlink(&d->facts->topology);
+    if (joined.text == NULL)
+        joined = dump_of_switch(d);
     bool on_board = gpu != NULL && gpu->is_on_board;
-    if (matrix.text != NULL || on_board) {
+    if (joined.text != NULL || on_board) {
         gl_finding *f = gl_found(d, rule, GL_FAULT, proof);
-        gl_found_proof(f, matrix);
+        gl_found_proof(f, joined);
         if (p2p_off(d) != NULL)
-            gl_blame_setting(d, f, p2p_off(d));
+            gl_blame_setting(d, f, p2p_off(d), NULL);
         return;
     }
     gl_finding *f = gl_found(d, rule, GL_NOTE, proof);
@@ -211,6 +229,16 @@ static const gl_matrix_row *row_of_column(const gl_matrix *m, size_t column)
     return NULL;
 }
 
+/* A NIC behind the GPU's own switch: whatever else, the tree is not flat. */
+static bool has_near_nic(const gl_matrix *m, const gl_matrix_row *row)
+{
+    for (size_t c = 0; c < m->column_count; c++)
+        if (!m->is_gpu[c] &&
+            (row->cells[c].path == GL_PATH_PIX || row->cells[c].path == GL_PATH_PXB))
+            return true;
+    return false;
+}
+
 /* The first pair of GPUs joined by SYS whose NUMA nodes are (not) the same. */
 static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
 {
@@ -219,7 +247,8 @@ static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
             if (m->rows[r].cells[c].path != GL_PATH_SYS || !m->is_gpu[c])
                 continue;
             const gl_matrix_row *other = row_of_column(m, c);
-            if (other != NULL && gl_matrix_same_numa(&m->rows[r], other) == want_same)
+            if (other != NULL && gl_matrix_same_numa(&m->rows[r], other) == want_same &&
+                !(want_same && has_near_nic(m, &m->rows[r])))
                 return &m->rows[r];
         }
     return NULL;
@@ -327,7 +356,7 @@ static void check_nvls(gl_diagnosis *d, const gl_rule *rule)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const gl_log_setting *set = gl_log_find_setting(d->facts->log, names[i]);
         if (set != NULL && (i < 2 || strcmp(set->value, "0") == 0)) {
-            gl_blame_setting(d, f, set);
+            gl_blame_setting(d, f, set, NULL);
             return;
         }
     }

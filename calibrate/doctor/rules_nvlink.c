@@ -67,7 +67,16 @@ static void check_matrix(gl_diagnosis *d, const gl_rule *rule)
     }
 }
 
-/* Two GPUs, or a few, of a model whose number of links is known. */
+/* Boards of four GPUs without a switch: a third of the links goes to each of the others. */
+static bool is_mesh_of_four(const gl_matrix *m, const gl_expected_gpu *gpu, int links)
+{
+    size_t gpus = 0;
+    for (size_t r = 0; r < m->row_count; r++)
+        gpus += m->rows[r].is_gpu;
+    return gpus <= 4 && links * 3 == gpu->links;
+}
+
+/* All GPUs alike, with fewer links than the model has. */
 static void check_matrix_count(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
@@ -75,11 +84,13 @@ static void check_matrix_count(gl_diagnosis *d, const gl_rule *rule)
         return;
     for (size_t i = 0; i < d->facts->topology.count; i++) {
         const gl_matrix *m = d->facts->topology.items[i];
-        int usual = usual_links(m);
-        for (size_t r = 0; r < m->row_count && usual == 0; r++)
+        if (usual_links(m) >= gpu->links)
+            continue; /* single GPUs that have fewer are another finding */
+        for (size_t r = 0; r < m->row_count; r++)
             for (size_t c = 0; m->rows[r].is_gpu && c < m->column_count; c++) {
                 gl_matrix_cell cell = m->rows[r].cells[c];
-                if (cell.path != GL_PATH_LINK || cell.links >= gpu->links)
+                if (cell.path != GL_PATH_LINK || cell.links >= gpu->links ||
+                    is_mesh_of_four(m, gpu, cell.links))
                     continue;
                 gl_finding *f = gl_found(d, rule, GL_FAULT, m->rows[r].quote);
                 f->subject = m->rows[r].name;
@@ -88,6 +99,23 @@ static void check_matrix_count(gl_diagnosis *d, const gl_rule *rule)
                 return;
             }
     }
+}
+
+static void check_unread_cell(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_matrices *kinds[] = {&d->facts->topology, &d->facts->p2p};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < kinds[k]->count; i++) {
+            const gl_matrix *m = kinds[k]->items[i];
+            if (m->unread[0] == '\0')
+                continue;
+            gl_finding *f = gl_found(d, rule, GL_WARNING, m->unread_quote);
+            f->title = gl_arena_printf(
+                d->arena,
+                "'%s' stands in the place of a cell; there are X, NV1 to NV99, PIX, PXB, "
+                "PHB, NODE, SYS, and OK, CNS, GNS, TNS, NS, DR, U of -p2p",
+                m->unread);
+        }
 }
 
 static void check_matrix_symmetry(gl_diagnosis *d, const gl_rule *rule)
@@ -174,12 +202,21 @@ static void check_inactive(gl_diagnosis *d, const gl_rule *rule)
     }
 }
 
+/* What a link of this GPU runs at, by its model; 0 unknown. */
+static double model_speed(const gl_diagnosis *d, const gl_nvlink_gpu *gpu)
+{
+    const gl_expected_gpu *known = gl_expected_find_gpu(d->facts->expected, gpu->name);
+    const gl_expected_link *link =
+        known != NULL ? gl_expected_find_link(d->facts->expected, known->nvlink) : NULL;
+    return link != NULL && known->links > 0 ? link->line_bytes_per_s / known->links : 0;
+}
+
 static void check_speed(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_nvlink *all = d->facts->nvlink;
     for (size_t i = 0; i < all->count; i++) {
         const gl_nvlink_gpu *gpu = &all->items[i];
-        double fastest = gpu->most_bytes_per_s;
+        double model = model_speed(d, gpu), fastest = fmax(gpu->most_bytes_per_s, model);
         for (size_t k = 0; k < all->count; k++)
             if (all->items[k].file == gpu->file && strcmp(all->items[k].name, gpu->name) == 0)
                 fastest = fmax(fastest, all->items[k].most_bytes_per_s);
@@ -187,9 +224,18 @@ static void check_speed(gl_diagnosis *d, const gl_rule *rule)
             continue;
         gl_finding *f = gl_found(d, rule, GL_FAULT, gpu->slow_quote);
         f->subject = gl_arena_printf(d->arena, "GPU %d", gpu->index);
-        f->title = gl_arena_printf(d->arena, "GPU %d has a link at %.4g GB/s; others run at %.4g",
-                                   gpu->index, gpu->least_bytes_per_s / 1e9, fastest / 1e9);
+        f->title =
+            gl_arena_printf(d->arena, "GPU %d has %s at %.4g GB/s; %s at %.4g", gpu->index,
+                            gpu->most_bytes_per_s > gpu->least_bytes_per_s ? "a link" : "its links",
+                            gpu->least_bytes_per_s / 1e9,
+                            fastest > model ? "others run" : "this model runs them", fastest / 1e9);
     }
+}
+
+static void check_unread_link(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (d->facts->nvlink->unread.text != NULL)
+        gl_found(d, rule, GL_WARNING, d->facts->nvlink->unread);
 }
 
 static void check_errors(gl_diagnosis *d, const gl_rule *rule)
@@ -369,6 +415,33 @@ static void check_xml(gl_diagnosis *d, const gl_rule *rule)
     }
 }
 
+/* All GPUs of the file have fewer links than the model. */
+static void check_xml_model(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_expected_gpu *gpu = gl_gpu_of(d);
+    if (gpu == NULL || !gpu->is_on_board || !gpu->has_multicast)
+        return;
+    for (size_t k = 0; k < d->facts->xml_count; k++) {
+        const gl_topo_xml *x = d->facts->xml[k];
+        int most = 0;
+        size_t first = x->link_count;
+        for (size_t g = 0; g < x->gpu_count; g++) {
+            int links = 0;
+            for (size_t i = 0; i < x->link_count; i++)
+                if (x->links[i].gpu == (int)g && x->links[i].to_switch) {
+                    links += x->links[i].count;
+                    first = i < first ? i : first;
+                }
+            most = links > most ? links : most;
+        }
+        if (most == 0 || most >= gpu->links)
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_FAULT, x->links[first].quote);
+        f->title = gl_arena_printf(d->arena, "The topology file has %d NVLinks a GPU; %s has %d",
+                                   most, gpu->name, gpu->links);
+    }
+}
+
 #define UNEQUAL_MEANING                                                                            \
     "Rings run at the speed of the slowest link: all GPUs of the node lose what this one lacks."
 #define UNEQUAL_ADVICE                                                                             \
@@ -389,8 +462,15 @@ static const gl_rule rules[] = {
     {"nvlink-inactive", GL_NOTE, "Some NVLinks are inactive on every GPU",
      "Normal for cards without a bridge, or with one that uses part of the links.",
      "If a bridge should be there, check that it is seated.", check_inactive},
-    {"nvlink-slow", GL_FAULT, "A link runs below the others' speed", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_speed},
+    {"nvlink-slow", GL_FAULT, "A link runs below the speed of the others, or of the model",
+     UNEQUAL_MEANING, UNEQUAL_ADVICE, check_speed},
+    {"unreadable", GL_WARNING, "A cell of a matrix cannot be read",
+     "Nothing is concluded from it: a fault there would not be found.",
+     "Give the text as the machine prints it.", check_unread_cell},
+    {"unreadable", GL_WARNING,
+     "What stands behind a link is no speed; there are 25 GB/s and the like, and <inactive>",
+     "Nothing is concluded from it: a fault there would not be found.",
+     "Give the text as the machine prints it.", check_unread_link},
     {"nvlink-errors", GL_FAULT, "NVLink counted errors",
      "Errors are repeated or repaired in hardware, which costs bandwidth and announces failures.",
      "Reset the counters, run a load, look again (nvidia-smi nvlink -r, -e); if they grow, replace "
@@ -402,6 +482,8 @@ static const gl_rule rules[] = {
      UNEQUAL_ADVICE, check_dump_model},
     {"nvlink-unequal", GL_FAULT, "NVLinks are unequal in the topology file", UNEQUAL_MEANING,
      UNEQUAL_ADVICE, check_xml},
+    {"nvlink-missing", GL_FAULT, "The topology file has fewer NVLinks than the model",
+     UNEQUAL_MEANING, UNEQUAL_ADVICE, check_xml_model},
 };
 
 const gl_rules gl_rules_nvlink = {rules, sizeof rules / sizeof *rules};

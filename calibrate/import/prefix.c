@@ -45,7 +45,7 @@ static const char *end_of_escape(const char *text)
 
 /* Takes escapes out and makes a blank of each no-break space, which web pages paste: several blanks
  * in the place of one would pull the words of "Avg bus bandwidth" apart. */
-static void shorten(char *line)
+void gl_prefix_strip_escapes(char *line)
 {
     char *to = line;
     for (const char *from = line; *from != '\0';) {
@@ -59,6 +59,37 @@ static void shorten(char *line)
         }
     }
     *to = '\0';
+}
+
+/* The character that an escape of JSON stands for, among those that logs need; moves behind it. */
+static char unescape(const char **from)
+{
+    static const struct {
+        const char *escape;
+        char character;
+    } known[] = {{"\\u003c", '<'}, {"\\u003e", '>'}, {"\\u0026", '&'}, {"\\u001b", '\x1b'},
+                 {"\\t", '\t'},    {"\\\"", '"'},    {"\\\\", '\\'},   {"\\r", '\r'}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t length = strlen(known[i].escape);
+        if (strncmp(*from, known[i].escape, length) == 0) {
+            *from += length;
+            return known[i].character;
+        }
+    }
+    return *(*from)++;
+}
+
+bool gl_prefix_unwrap_json(char *line)
+{
+    static const char begin[] = "{\"log\":\"";
+    if (strncmp(line, begin, sizeof begin - 1) != 0)
+        return false;
+    char *to = line;
+    for (const char *from = line + sizeof begin - 1;
+         *from != '\0' && *from != '"' && strncmp(from, "\\n\"", 3) != 0;)
+        *to++ = unescape(&from);
+    *to = '\0';
+    return true;
 }
 
 /* A character that stands for a blank: its length, 0 for others. A '|' by itself separates cells of
@@ -75,7 +106,7 @@ static size_t blank_length(const char *line, const char *c)
 void gl_prefix_clean(char *line)
 {
     if (strpbrk(line, "\x1b\xc2") != NULL)
-        shorten(line);
+        gl_prefix_strip_escapes(line);
     for (char *c = line; *c != '\0';) {
         const char *end = *c == '[' ? end_of_tag(c) : NULL;
         if (end == NULL)

@@ -14,7 +14,14 @@
  */
 void gl_prefix_clean(char *line);
 
-enum { GL_WORDS_MAX = 48 };
+/* What a container's log file wraps into JSON ({"log":"...\n","stream":"stdout",...}) becomes the
+ * text itself, in place; false: it is none. */
+bool gl_prefix_unwrap_json(char *line);
+
+/* Only terminal escapes and no-break spaces, in place. */
+void gl_prefix_strip_escapes(char *line);
+
+enum { GL_WORDS_MAX = 160 };
 
 /* The words of a line (separated by blanks), as pointers into it. */
 typedef struct gl_words {

@@ -205,6 +205,13 @@ static void add_size(reader *r, gl_acceptance_item *item, double size)
     item->size_count++;
 }
 
+/* A plan can use no curve of a single size. */
+static void add_second_size(reader *r, gl_acceptance_item *item)
+{
+    if (item->size_count == 1)
+        add_size(r, item, (double)gl_size_beside((long long)item->sizes[0], item->placement.ranks));
+}
+
 static bool read_row(reader *r)
 {
     gl_acceptance_item item = {.dtype = GL_DTYPE_NONE};
@@ -256,6 +263,8 @@ bool gl_acceptance_list_parse(const char *name, const char *text, size_t length,
         return false;
     if (list.count == 0)
         return fail(&r, NULL, "the list is empty", NULL);
+    for (size_t i = 0; i < list.count; i++)
+        add_second_size(&r, &list.items[i]);
     *out = list;
     return true;
 }

@@ -16,7 +16,7 @@ typedef struct gl_acceptance_item {
     gl_collective collective;
     gl_dtype dtype; /* NONE: the backend's default */
     gl_placement placement;
-    double *sizes; /* ascending, distinct */
+    double *sizes; /* ascending, distinct; two at least: one beside a single one is added */
     size_t size_count, size_capacity;
 } gl_acceptance_item;
 

@@ -92,11 +92,22 @@ static bool stopped(const session *s)
     return s->options->stopped != NULL && s->options->stopped();
 }
 
+static void add_line(session *s, const char **lines, const char *line)
+{
+    *lines = gl_arena_printf(s->arena, "%s%s%s", *lines, (*lines)[0] != '\0' ? "\n" : "", line);
+}
+
 static void warn(session *s, const char *line)
 {
-    gl_session_result *r = s->result;
-    r->warnings =
-        gl_arena_printf(s->arena, "%s%s%s", r->warnings, r->warnings[0] ? "\n" : "", line);
+    add_line(s, &s->result->warnings, line);
+}
+
+/* Something was asked for that was not measured: of a list, all of it counts. */
+static void warn_unmet(session *s, const char *line)
+{
+    warn(s, line);
+    if (s->options->acceptance != NULL)
+        add_line(s, &s->result->unmet, line);
 }
 
 /* After a failure of the leader: in the others it has no message, for the leader tells. */
@@ -470,21 +481,22 @@ static void end_visit(session *s, visit *v)
         return;
     s->result->short_curves++;
     if (count == 0) {
-        warn(s, gl_arena_printf(s->arena, "%s: not measured, the budget was too short",
-                                curve_name(s, &v->curve)));
+        warn_unmet(s, gl_arena_printf(s->arena, "%s: not measured, the budget was too short",
+                                      curve_name(s, &v->curve)));
         return;
     }
     if (!all) {
-        warn(s, gl_arena_printf(s->arena, "%s: %d of the %d sizes on the list were not measured",
-                                curve_name(s, &v->curve), v->sampler.fixed_count - (int)count,
-                                v->sampler.fixed_count));
+        warn_unmet(s,
+                   gl_arena_printf(s->arena, "%s: %d of the %d sizes on the list were not measured",
+                                   curve_name(s, &v->curve), v->sampler.fixed_count - (int)count,
+                                   v->sampler.fixed_count));
         return;
     }
-    warn(s, gl_arena_printf(s->arena, "%s: sizes above %s %s", curve_name(s, &v->curve),
-                            gl_format_quantity(reached, GL_BYTES, text, sizeof text),
-                            reached >= gl_sampler_largest(&v->sampler)
-                                ? "do not fit (memory, or the counts of MPI)"
-                                : "did not fit into the budget"));
+    warn_unmet(s, gl_arena_printf(s->arena, "%s: sizes above %s %s", curve_name(s, &v->curve),
+                                  gl_format_quantity(reached, GL_BYTES, text, sizeof text),
+                                  reached >= gl_sampler_largest(&v->sampler)
+                                      ? "do not fit (memory, or the counts of MPI)"
+                                      : "did not fit into the budget"));
 }
 
 /* ---- a grouping and a collective ---- */
@@ -679,11 +691,11 @@ static bool plan_list(session *s, const gl_placements_options *placements)
         if (gl_placements_exact(placements, p, s->arena, &s->groupings[s->grouping_count]))
             s->grouping_count++;
         else
-            warn(s, gl_arena_printf(s->arena,
-                                    "%s of %d ranks on %d nodes, %d groups on a node: not "
-                                    "measured, it does not fit on %d ranks",
-                                    gl_collective_name(item->collective), p->ranks, p->nodes,
-                                    p->concurrent_groups, s->backend->ranks));
+            warn_unmet(s, gl_arena_printf(s->arena,
+                                          "%s of %d ranks on %d nodes, %d groups on a node: not "
+                                          "measured, it does not fit on %d ranks",
+                                          gl_collective_name(item->collective), p->ranks, p->nodes,
+                                          p->concurrent_groups, s->backend->ranks));
     }
     return s->grouping_count > 0 ||
            gl_fail_at(s->err, GL_ERROR_USAGE, NULL, "--acceptance",
@@ -826,7 +838,7 @@ bool gl_session_run(gl_backend *backend, const gl_session_options *options, gl_a
                  .result = result,
                  .err = err != NULL ? err : &local,
                  .recorder = {.lock = -1}};
-    *result = (gl_session_result){.warnings = ""};
+    *result = (gl_session_result){.warnings = "", .unmet = ""};
     if (!make_plan(&s))
         return false;
     s.times_s = GL_ARENA_NEW(arena, double, GL_PACER_MAX);

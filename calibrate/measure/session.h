@@ -50,6 +50,7 @@ typedef struct gl_session_result {
     int short_curves; /* that end below the largest size */
     double wall_s, measuring_s;
     const char *warnings; /* one a line, as stored */
+    const char *unmet;    /* those of them that say what of a list was not measured */
     bool backend_failed;  /* others may hang in a call: end them by abort */
 } gl_session_result;
 

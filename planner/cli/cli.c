@@ -4,6 +4,7 @@
 #include "gpulink_plan_build_info.h"
 #include "gpulink_version.h"
 #include "planner/cli/commands.h"
+#include "planner/input/file_text.h"
 #include "planner/report/xlsx.h"
 
 #include <string.h>
@@ -31,8 +32,10 @@ static const gl_program program = {
     .commands = commands,
     .command_count = sizeof commands / sizeof commands[0],
     .print_version = print_version,
-    .wanted = "give a model description, such as 'gpulink-plan model.yaml --cluster "
-              "calibration.db'",
+    .wanted = "give a model description, or a configuration of Hugging Face, and a cluster:\n"
+              "  gpulink-plan model.yaml --cluster hgx-h100-16-ndr\n"
+              "  gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
+              "'gpulink-plan schema model' explains descriptions, 'gpulink-plan check' reads one",
     .run_other = run_default,
 };
 
@@ -41,13 +44,25 @@ static bool looks_like_file(const char *word)
     return word[0] == '-' || strpbrk(word, "./") != NULL || access(word, F_OK) == 0;
 }
 
+static bool has_option(int argc, char **argv, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strncmp(argv[i], name, length) == 0 &&
+            (argv[i][length] == '\0' || argv[i][length] == '='))
+            return true;
+    return false;
+}
+
 /* `plan` is the default verb: everything that is not a verb is its arguments. A first word that is
- * not a file either is a slip in a verb, not a missing description. */
+ * not a file either is a slip in a verb, not a missing description. Who has nothing but an
+ * architecture has no layout to plan, and gets the best one. */
 static int run_default(int argc, char **argv)
 {
     if (!looks_like_file(argv[1]))
         return gl_program_unknown(&program, argv[1]);
-    return gl_cmd_plan.run(argc, argv);
+    return has_option(argc, argv, "--huggingface") ? gl_cmd_search.run(argc, argv)
+                                                   : gl_cmd_plan.run(argc, argv);
 }
 
 int gl_cli_help(const gl_command *command)
@@ -57,5 +72,6 @@ int gl_cli_help(const gl_command *command)
 
 int gl_planner_main(int argc, char **argv)
 {
+    gl_file_keep_streams();
     return gl_program_run(&program, argc, argv);
 }

@@ -6,16 +6,10 @@
 #include "planner/input/delivered.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
+#include "planner/input/yardstick.h"
 #include "planner/report/acceptance_tables.h"
 
 #include <string.h>
-
-/*
- * Repeat noise of healthy links is 1.5 % in the median, and reading a curve between its sizes errs
- * by 2 % (docs/models/network.md): 10 % is several times both, and below what the smallest silent
- * loss of a path costs large messages (one rail of eight: 12 %).
- */
-#define DEFAULT_TOLERANCE 0.10
 
 typedef struct accept_options {
     gl_planning_options planning;
@@ -50,11 +44,12 @@ static const gl_option options_table[] = {
     {.name = "list",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE.csv",
-     .help = "Write what to measure to FILE.csv, for gpulink-calibrate run --acceptance.",
+     .help = "Write what to measure to FILE.csv, for gpulink-calibrate run --acceptance. Without "
+             "--measured, --output, --format or --table nothing else is printed.",
      .offset = offsetof(accept_options, list)},
     {.name = "nccl-tests",
      .type = GL_OPTION_FLAG,
-     .help = "Print commands of nccl-tests that measure the same by hand.",
+     .help = "Print commands of nccl-tests that measure the same by hand, instead of a verdict.",
      .offset = offsetof(accept_options, nccl_tests)},
     GL_OUTPUT_OPTIONS(gl_planning_options, output),
     {.name = NULL},
@@ -69,6 +64,7 @@ typedef struct session {
     gl_texts notes;
     gl_planned planned;
     gl_delivered delivered;
+    gl_acceptance_yardstick yardstick;
     gl_acceptance acceptance;
     gl_plan again;
 } session;
@@ -85,7 +81,8 @@ static bool load(session *s, gl_diagnostics *diagnostics)
     if (!gl_cluster_load(cluster_name(s), r->settings, r->setting_count, s->arena, &s->cluster,
                          &s->notes, diagnostics) ||
         !gl_plan_one(r, r->settings, r->setting_count, &s->cluster, s->arena, &s->planned,
-                     diagnostics))
+                     diagnostics) ||
+        !gl_yardstick_load(&s->cluster, s->arena, &s->yardstick, diagnostics))
         return false;
     if (s->options.measured == NULL)
         return true;
@@ -159,19 +156,20 @@ static bool write_commands(session *s, gl_error *err)
     return gl_output_close(out, err);
 }
 
-/* A list or commands that were asked for are the answer, unless there is something to judge. */
+/* A list or commands that were asked for are the answer, unless there is something to judge or
+ * another answer was asked for as well. */
 static bool write_answer(session *s, gl_error *err)
 {
     const gl_output_options *output = &s->options.planning.output;
-    bool listed = s->options.list != NULL;
+    bool listed = s->options.list != NULL, judged = s->options.measured != NULL;
+    bool asked =
+        output->output != NULL || output->table != NULL || output->format != GL_FORMAT_TABLE;
     if (listed && !write_list(s, err))
         return false;
     if (s->options.nccl_tests)
         return write_commands(s, err);
-    if (listed && s->options.measured == NULL && output->table == NULL)
-        return true;
-    return write_table(s, output, s->options.measured != NULL ? "acceptance" : "acceptance_list",
-                       err);
+    return (listed && !judged && !asked) ||
+           write_table(s, output, judged ? "acceptance" : "acceptance_list", err);
 }
 
 static int answer(session *s)
@@ -181,12 +179,27 @@ static int answer(session *s)
     if (!load(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     gl_acceptance_judge(&s->planned.plan, s->options.measured != NULL ? &s->delivered : NULL,
-                        s->options.tolerance_frac, s->arena, &s->acceptance);
+                        &s->yardstick, s->options.tolerance_frac, s->arena, &s->acceptance);
     if (!plan_again(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     if (!write_answer(s, &err))
         return gl_cli_fail("accept", &err);
     return s->options.measured == NULL || gl_acceptance_passes(&s->acceptance) ? GL_OK : GL_EXIT_NO;
+}
+
+/* Commands are plain lines, and stand in the place of the answer. */
+static bool check_commands(const accept_options *o, gl_error *err)
+{
+    const gl_output_options *output = &o->planning.output;
+    if (!o->nccl_tests)
+        return true;
+    if (o->measured != NULL)
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--nccl-tests prints commands instead of a verdict: it does not go with "
+                       "--measured");
+    return (output->format == GL_FORMAT_TABLE && output->table == NULL) ||
+           gl_fail(err, GL_ERROR_USAGE,
+                   "--nccl-tests prints plain commands; in a format they are --table nccl_tests");
 }
 
 /* The list must not take the place of an input, nor of the answer. */
@@ -211,7 +224,8 @@ static bool check(session *s, const char *model, gl_error *err)
     if (planning->clusters.count > 1)
         return gl_fail(err, GL_ERROR_USAGE,
                        "one plan is accepted at a time: give one --cluster, the planned one");
-    return gl_request_parse(model, planning, s->arena, &s->request, err) && check_files(s, err);
+    return check_commands(&s->options, err) &&
+           gl_request_parse(model, planning, s->arena, &s->request, err) && check_files(s, err);
 }
 
 static int run_in(session *s, int argc, char **argv)
@@ -219,8 +233,8 @@ static int run_in(session *s, int argc, char **argv)
     gl_error err;
     gl_texts arguments = {0};
     bool help = false;
-    s->options =
-        (accept_options){.planning = gl_planning_defaults(), .tolerance_frac = DEFAULT_TOLERANCE};
+    s->options = (accept_options){.planning = gl_planning_defaults(),
+                                  .tolerance_frac = GL_ACCEPTANCE_TOLERANCE};
     gl_output_options *output = &s->options.planning.output;
     if (!gl_options_parse(&gl_cmd_accept, argc, argv, s->arena, &s->options, &arguments, &help,
                           &err))

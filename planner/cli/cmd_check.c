@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/text.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/input/cluster_file.h"
@@ -130,8 +131,10 @@ static int check_file(const char *path, const check_options *options)
     loader *load = find_loader(path, arena, &diagnostics);
     if (load == NULL || !load(path, arena, &warnings, &diagnostics))
         status = gl_cli_fail_all(&diagnostics);
-    for (size_t i = 0; i < warnings.count && !options->quiet; i++)
-        gl_cli_warn("%s: %s", path, warnings.items[i]);
+    for (size_t i = 0; i < warnings.count && !options->quiet; i++) {
+        bool named = gl_starts_with(warnings.items[i], path);
+        gl_cli_warn("%s%s%s", named ? "" : path, named ? "" : ": ", warnings.items[i]);
+    }
     gl_arena_destroy(arena);
     return status;
 }

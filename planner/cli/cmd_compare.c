@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/text.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/cli/scenarios.h"
+#include "planner/cli/search_watch.h"
 #include "planner/core/check.h"
 #include "planner/core/comparison.h"
 #include "planner/core/fitting.h"
 #include "planner/core/search.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/notes.h"
+#include "planner/report/option_costs.h"
 #include "planner/report/option_tables.h"
 #include "planner/report/plan_tables.h"
 
@@ -19,8 +22,9 @@ static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
     {.name = "best-layout",
      .type = GL_OPTION_FLAG,
-     .help = "Give each option its own best layout instead of the one described.",
+     .help = "Give each option its own best layout instead of the one described (as search).",
      .offset = offsetof(gl_planning_options, best_layout)},
+    GL_JOBS_OPTION(gl_planning_options, jobs),
     {.name = "within",
      .type = GL_OPTION_QUANTITY,
      .value_name = "SHARE",
@@ -46,6 +50,7 @@ typedef struct session {
     candidate *candidates;
     gl_option_note *notes;
     gl_comparison comparison;
+    gl_search_watch watch;
 } session;
 
 /* ---- one option --------------------------------------------------------------------------- */
@@ -104,31 +109,81 @@ static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
               "more GPUs or larger ones are needed";
 }
 
-/* Lines of a text as one: "a; b". */
-static const char *one_line(const char *text, gl_arena *arena)
+/* "fits with 64 such GPUs: tp 2, …; with GPUs of …" from the lines of a search. */
+static const char *remedy_of_search(const char *lines, gl_arena *arena)
 {
-    const char *line = "";
-    while (*text != '\0') {
-        size_t length = strcspn(text, "\n");
-        const char *part = gl_arena_strndup(arena, text, length);
-        if (length > 0)
-            line = gl_arena_printf(arena, "%s%s%s", line, line[0] != '\0' ? "; " : "", part);
-        text += length + (text[length] == '\n');
+    const char *text = "";
+    while (lines != NULL && *lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        const char *line = gl_arena_strndup(arena, lines, length);
+        text = gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "", line);
+        lines += length + (lines[length] == '\n');
     }
-    return line;
+    if (text[0] == '\0')
+        return NULL;
+    return gl_starts_with(text, "with") ? gl_arena_printf(arena, "fits %s", text) : text;
 }
 
-static bool choose_layout(session *s, candidate *c, const char **why_not,
-                          gl_diagnostics *diagnostics)
+/* Gives an option its best layout, or says why it has none. */
+static void choose_layout(session *s, candidate *c, gl_option_note *note)
 {
     const gl_plan_options options = gl_request_plan_options(&s->request);
+    const gl_texts described = c->planned.notes;
+    const gl_search_options search = {
+        .jobs = (int)s->options.jobs, .watch = gl_search_watch_look, .context = &s->watch};
+    gl_best_layout best;
     gl_error err;
-    if (!s->options.best_layout)
+    c->planned.notes = (gl_texts){0};
+    gl_notes_beside_layout(&c->planned.workload, &described, s->arena, &c->planned.notes);
+    s->watch.name = c->cluster.name;
+    if (!gl_search_best(&c->planned.workload, &c->cluster, &options, &search, s->arena, &best,
+                        &err))
+        best = (gl_best_layout){.why_not = gl_arena_strdup(s->arena, err.message)};
+    gl_search_watch_clear(&s->watch);
+    note->why_not = best.why_not;
+    note->remedy = remedy_of_search(best.remedy, s->arena);
+    note->has_no_layout = best.why_not != NULL;
+    if (best.stopped && best.why_not == NULL)
+        gl_texts_add(
+            &c->planned.notes, s->arena,
+            gl_arena_printf(s->arena, "%s: interrupted: the best of %lld layouts, out of %lld",
+                            c->cluster.name, (long long)best.looked_at, (long long)best.total));
+    gl_findings findings = {.arena = s->arena};
+    gl_check_workload(&c->planned.workload, &findings);
+    for (size_t i = 0; i < findings.count && best.why_not == NULL; i++)
+        gl_texts_add(&c->planned.notes, s->arena,
+                     gl_arena_printf(s->arena, "%s: its best layout: %s", c->cluster.name,
+                                     findings.items[i].message));
+}
+
+/* The layout at hand on the cluster: whether it can be, and its plan. */
+static bool plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_compared *option,
+                        gl_option_note *note, gl_diagnostics *diagnostics)
+{
+    const gl_plan_options options = gl_request_plan_options(&s->request);
+    gl_findings findings = {.arena = s->arena};
+    gl_error err;
+    if (s->options.allow_extrapolation)
+        gl_cluster_extend(&c->cluster, gl_workload_ranks(&c->planned.workload));
+    gl_check_cluster(&c->planned.workload, &c->cluster, &findings);
+    note->why_not = fatal_text(&findings, s->arena);
+    note->remedy = remedy_of_size(&c->planned.workload, &c->cluster, s->arena);
+    if (note->why_not != NULL)
         return true;
-    if (!gl_search_best(&c->planned.workload, &c->cluster, &options, s->arena, why_not, &err))
-        return gl_diagnose_error(diagnostics, &err);
-    if (*why_not != NULL)
-        *why_not = one_line(*why_not, s->arena);
+    gl_findings_report(&findings, tree, s->arena, &c->planned.notes, diagnostics);
+    if (!gl_plan_build(&c->planned.workload, &c->cluster, &options, s->arena, &c->planned.plan,
+                       &err)) {
+        note->why_not = gl_arena_strdup(s->arena, err.message);
+        return true;
+    }
+    option->plan = &c->planned.plan;
+    note_memory(s, &option->setup, option->plan, note);
+    if (note->why_not == NULL && !gl_is_compared(option)) {
+        note->why_not = "its step time is not known: nothing tells how long computing takes";
+        note->remedy =
+            "known with the architecture (model.sequence, …) and a GPU of the catalogue, "
+            "or with compute.step";
+    }
     return true;
 }
 
@@ -138,33 +193,16 @@ static bool plan_option(session *s, size_t index, gl_diagnostics *diagnostics)
     gl_option_note *note = &s->notes[index];
     gl_compared *option = &s->comparison.options[index];
     const gl_request *r = &s->request;
-    const gl_plan_options options = gl_request_plan_options(r);
-    gl_findings findings = {.arena = s->arena};
     gl_yaml_tree tree;
-    gl_error err;
     if (!gl_cluster_load(s->options.clusters.items[index], r->settings, r->setting_count, s->arena,
                          &c->cluster, &c->planned.notes, diagnostics) ||
         !gl_load_workload(r, r->settings, r->setting_count, s->arena, &tree, &c->planned,
-                          diagnostics) ||
-        !choose_layout(s, c, &note->why_not, diagnostics))
+                          diagnostics))
         return false;
     option->setup = (gl_setup){&c->planned.workload, &c->cluster};
-    if (note->why_not != NULL)
-        return true;
-    if (s->options.allow_extrapolation)
-        gl_cluster_extend(&c->cluster, gl_workload_ranks(&c->planned.workload));
-    gl_check_cluster(&c->planned.workload, &c->cluster, &findings);
-    note->why_not = fatal_text(&findings, s->arena);
-    note->remedy = remedy_of_size(&c->planned.workload, &c->cluster, s->arena);
-    if (note->why_not != NULL)
-        return true;
-    gl_findings_report(&findings, &tree, s->arena, &c->planned.notes, diagnostics);
-    if (!gl_plan_build(&c->planned.workload, &c->cluster, &options, s->arena, &c->planned.plan,
-                       &err))
-        return gl_diagnose_error(diagnostics, &err);
-    option->plan = &c->planned.plan;
-    note_memory(s, &option->setup, option->plan, note);
-    return true;
+    if (s->options.best_layout)
+        choose_layout(s, c, note);
+    return note->why_not != NULL || plan_layout(s, c, &tree, option, note, diagnostics);
 }
 
 static bool plan_options(session *s, gl_diagnostics *diagnostics)
@@ -176,6 +214,7 @@ static bool plan_options(session *s, gl_diagnostics *diagnostics)
     s->comparison = (gl_comparison){.options = GL_ARENA_NEW(s->arena, gl_compared, count),
                                     .option_count = count,
                                     .tolerance_frac = s->options.within};
+    s->watch = gl_search_watch_start(s->options.output.quiet);
     for (size_t i = 0; i < count; i++)
         if (!plan_option(s, i, diagnostics))
             return false;
@@ -228,11 +267,24 @@ static bool is_own_table(const char *name)
     return false;
 }
 
+/* A null is never without a reason, whichever table was asked for. */
+static void add_no_answer(session *s, size_t index)
+{
+    const gl_option_note *note = &s->notes[index];
+    if (note->why_not != NULL)
+        gl_texts_add(&s->candidates[index].planned.notes, s->arena,
+                     gl_arena_printf(s->arena, "%s has no answer: %s%s%s",
+                                     s->candidates[index].cluster.name, note->why_not,
+                                     note->remedy != NULL ? "; " : "",
+                                     note->remedy != NULL ? note->remedy : ""));
+}
+
 /* For machines: what a plan has, and what the comparison adds. */
 static void build_scenario(session *s, size_t index, gl_scenario *scenario)
 {
-    const candidate *c = &s->candidates[index];
+    candidate *c = &s->candidates[index];
     const gl_compared *option = &s->comparison.options[index];
+    add_no_answer(s, index);
     const gl_plan_view view = {
         .name = gl_arena_printf(s->arena, "%s on %s", model_name(s), c->cluster.name),
         .only = s->options.output.table != NULL             ? s->options.output.table
@@ -241,9 +293,11 @@ static void build_scenario(session *s, size_t index, gl_scenario *scenario)
         .notes = c->planned.notes.items,
         .note_count = c->planned.notes.count,
     };
-    *scenario = (gl_scenario){.name = view.name};
     if (option->plan != NULL)
         gl_plan_scenario(option->plan, &view, s->arena, scenario);
+    else
+        gl_plan_absent_scenario(&c->planned.workload, !s->notes[index].has_no_layout, &c->cluster,
+                                &view, s->arena, scenario);
     scenario->headline = NULL;
     if (view.only != NULL && is_own_table(view.only))
         scenario->table_count = 0; /* a plan's own of that name is against itself */
@@ -290,6 +344,20 @@ static void collect_warnings(session *s, gl_scenario *out)
     out->warning_count = all.count;
 }
 
+/* What they cost, in words and tables, where there are prices. */
+static void add_costs(session *s, gl_scenario *one)
+{
+    gl_table *tables[GL_OPTION_COST_TABLES];
+    if (s->options.output.table != NULL)
+        return;
+    size_t count = gl_option_cost_tables(&s->comparison, s->options.output.format == GL_FORMAT_HTML,
+                                         s->arena, tables);
+    for (size_t i = 0; i < count; i++)
+        add_table(s, one, tables[i]);
+    one->headline = gl_arena_printf(s->arena, "%s%s", one->headline,
+                                    gl_option_cost_words(&s->comparison, s->arena));
+}
+
 /* For people: the answer in words, options side by side, then what each owes to what. */
 static gl_report report_for_people(session *s)
 {
@@ -307,6 +375,7 @@ static gl_report report_for_people(session *s)
     }
     if (is_asked(s, "options"))
         add_table(s, one, options);
+    add_costs(s, one);
     if (is_asked(s, "probability"))
         add_table(s, one, gl_probability_table(&s->comparison, s->arena));
     if (is_asked(s, "break_even"))
@@ -315,7 +384,10 @@ static gl_report report_for_people(session *s)
         if (is_asked(s, "sensitivity"))
             add_table(s, one, sensitivity_of(s, i));
     collect_warnings(s, one);
-    return (gl_report){.scenarios = one, .scenario_count = 1};
+    return (gl_report){.scenarios = one,
+                       .scenario_count = 1,
+                       .title = gl_arena_printf(s->arena, "%s: %zu options compared", model_name(s),
+                                                s->comparison.option_count)};
 }
 
 /* An option that cannot run is an answer, and the answer is no. */
@@ -325,16 +397,6 @@ static bool all_run(const session *s)
         if (!gl_compared_runs(&s->comparison.options[i]))
             return false;
     return true;
-}
-
-/* Messages beside data that has no room for them. */
-static void say_what_does_not_run(const session *s)
-{
-    for (size_t i = 0; i < s->comparison.option_count; i++)
-        if (s->notes[i].why_not != NULL && !s->options.output.quiet)
-            gl_cli_warn("%s: %s%s%s", s->candidates[i].cluster.name, s->notes[i].why_not,
-                        s->notes[i].remedy != NULL ? "; " : "",
-                        s->notes[i].remedy != NULL ? s->notes[i].remedy : "");
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -369,8 +431,6 @@ static int answer(session *s)
     if (!plan_options(s, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     gl_report report = for_people(s) ? report_for_people(s) : report_for_machines(s);
-    if (!for_people(s))
-        say_what_does_not_run(s);
     if (!gl_output_report(&s->options.output, &report, "options", &err))
         return gl_cli_fail("compare", &err);
     return all_run(s) ? GL_OK : GL_EXIT_NO;

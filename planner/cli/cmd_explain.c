@@ -3,7 +3,8 @@
 #include "planner/cli/messages.h"
 #include "planner/cli/scenarios.h"
 #include "planner/input/cluster_file.h"
-#include "planner/report/explain.h"
+#include "planner/input/yardstick.h"
+#include "planner/report/explain_acceptance.h"
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
@@ -23,6 +24,20 @@ static bool load(const gl_request *request, gl_arena *arena, gl_cluster *cluster
                        diagnostics);
 }
 
+/* What an acceptance of this plan asks for, with the tolerance that accept takes by itself. */
+static bool explain_acceptance(const gl_planned *planned, gl_arena *arena,
+                               gl_explanation *explanation, gl_diagnostics *diagnostics)
+{
+    gl_acceptance acceptance;
+    gl_acceptance_yardstick yardstick;
+    if (!gl_yardstick_load(planned->plan.cluster, arena, &yardstick, diagnostics))
+        return false;
+    gl_acceptance_judge(&planned->plan, NULL, &yardstick, GL_ACCEPTANCE_TOLERANCE, arena,
+                        &acceptance);
+    gl_explain_acceptance(&acceptance, arena, explanation);
+    return true;
+}
+
 /* `line` NULL = list all. */
 static int answer(const gl_request *request, const char *line, gl_arena *arena)
 {
@@ -35,6 +50,8 @@ static int answer(const gl_request *request, const char *line, gl_arena *arena)
     if (!load(request, arena, &cluster, &planned, &diagnostics))
         return gl_cli_fail_all(&diagnostics);
     gl_explain(&planned.plan, arena, &explanation);
+    if (!explain_acceptance(&planned, arena, &explanation, &diagnostics))
+        return gl_cli_fail_all(&diagnostics);
     if (line != NULL && !gl_explain_select(&explanation, line, arena, &err))
         return gl_cli_fail("explain", &err);
     if (!gl_output_for_people(&request->options->output)) {
@@ -90,7 +107,8 @@ const gl_command gl_cmd_explain = {
     .examples =
         "gpulink-plan explain models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
         "gpulink-plan explain models/llama-1.1b-ddp.yaml --cluster h200-nvlink traffic.1\n"
-        "gpulink-plan explain models/llama-1.1b-ddp.yaml --cluster h200-nvlink step.time_s\n",
+        "gpulink-plan explain models/llama-1.1b-ddp.yaml --cluster h200-nvlink step.time_s\n"
+        "gpulink-plan explain models/llama-1.1b-ddp.yaml --cluster h200-nvlink acceptance.1\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 2,

@@ -86,17 +86,6 @@ static bool load_clusters(session *s, gl_diagnostics *diagnostics)
     return true;
 }
 
-/* "Llama 3 70B on h200, parallel.tp=4" */
-static const char *scenario_name(const gl_planned *planned, const gl_cluster *cluster,
-                                 const gl_setting *swept, size_t swept_count, gl_arena *arena)
-{
-    const char *name =
-        gl_arena_printf(arena, "%s on %s", planned->workload.model.name, cluster->name);
-    for (size_t i = 0; i < swept_count; i++)
-        name = gl_arena_printf(arena, "%s, %s=%s", name, swept[i].key, swept[i].value);
-    return name;
-}
-
 static bool plan_misses(const gl_plan *plan)
 {
     bool is_short = false;
@@ -141,7 +130,7 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
     for (size_t i = 0; i < cluster->notes.count; i++)
         gl_texts_add(&notes, s->arena, cluster->notes.items[i]);
     const gl_plan_view view = {
-        .name = scenario_name(planned, &cluster->cluster, swept, s->request.sweep_count, s->arena),
+        .name = gl_plan_scenario_name(&planned->plan, swept, s->request.sweep_count, s->arena),
         .swept = swept,
         .swept_count = s->request.sweep_count,
         .only = only_table(s),
@@ -168,9 +157,15 @@ static void say_left_out(const session *s, const gl_setting *swept, const gl_dia
     gl_arena_destroy(arena);
 }
 
+/* A key or a value that is wrong by itself is a slip, not a combination that cannot be. */
+static bool is_bad_setting(const gl_diagnostics *problems)
+{
+    return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
+}
+
 /* A trace is checked with all its scenarios before the first is written. */
-static bool trace_plan(session *s, const gl_planned *planned, const gl_cluster *cluster,
-                       const gl_setting *swept, gl_arena *scratch, gl_diagnostics *diagnostics)
+static bool trace_plan(session *s, const gl_planned *planned, const gl_setting *swept,
+                       gl_arena *scratch, gl_diagnostics *diagnostics)
 {
     gl_error err;
     double size = s->trace_size + gl_trace_size(&planned->plan);
@@ -179,7 +174,7 @@ static bool trace_plan(session *s, const gl_planned *planned, const gl_cluster *
     s->trace_size = size;
     if (s->trace != NULL)
         gl_trace_add(s->trace, &planned->plan,
-                     scenario_name(planned, cluster, swept, s->request.sweep_count, scratch),
+                     gl_plan_scenario_name(&planned->plan, swept, s->request.sweep_count, scratch),
                      scratch);
     return true;
 }
@@ -198,13 +193,11 @@ static bool plan_in(session *s, const gl_setting *settings, size_t count, const 
     if (!gl_plan_one(&s->request, settings, count, &cluster->cluster, scratch, &planned,
                      diagnostics))
         return false;
-    if (s->options.output.trace &&
-        !trace_plan(s, &planned, &cluster->cluster, swept, scratch, diagnostics))
+    if (s->options.output.trace && !trace_plan(s, &planned, swept, scratch, diagnostics))
         return false;
     if (s->book != NULL)
-        gl_xlsx_add(
-            s->book, &planned.plan,
-            scenario_name(&planned, &cluster->cluster, swept, s->request.sweep_count, scratch));
+        gl_xlsx_add(s->book, &planned.plan,
+                    gl_plan_scenario_name(&planned.plan, swept, s->request.sweep_count, scratch));
     if (s->trace == NULL)
         add_scenario(s, &planned, cluster, swept);
     return true;
@@ -219,7 +212,7 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
-    if (!done && s->request.sweep_count > 0) {
+    if (!done && s->request.sweep_count > 0 && !is_bad_setting(diagnostics)) {
         s->left_out++;
         say_left_out(s, swept, diagnostics);
     }
@@ -239,7 +232,7 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
             diagnostics->count = diagnostics->dropped = 0;
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0)
+            if (s->request.sweep_count == 0 || is_bad_setting(diagnostics))
                 return false;
             if (first.count == 0)
                 first = *diagnostics;

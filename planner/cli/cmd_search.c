@@ -3,26 +3,23 @@
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/cli/scenarios.h"
+#include "planner/cli/search_watch.h"
 #include "planner/core/check.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/notes.h"
 #include "planner/report/search_tables.h"
 
 #include <math.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-enum { GPU_COUNTS_MAX = 256, JOBS_MAX = 1024 };
+enum { GPU_COUNTS_MAX = 256 };
 
 typedef struct search_options {
     gl_planning_options planning;
-    const char *gpus;
+    const char *huggingface, *gpus;
     gl_texts fixed;
-    long long top, max_tp, min_microbatches, jobs;
+    long long top, max_tp, min_microbatches;
     bool no_recompute;
 } search_options;
 
@@ -38,6 +35,12 @@ static const gl_option options_table[] = {
      .value_name = "KEY=VALUE",
      .help = "Change a field of the description, such as batch.global=512.",
      .offset = offsetof(search_options, planning.settings)},
+    {.name = "huggingface",
+     .type = GL_OPTION_TEXT,
+     .value_name = "FILE",
+     .help = "Instead of MODEL.yaml: a config.json of Hugging Face; sequences of 4096 tokens and 4 "
+             "Mi tokens a step unless --set model.sequence, batch.global say otherwise.",
+     .offset = offsetof(search_options, huggingface)},
     {.name = "gpus",
      .letter = 'n',
      .type = GL_OPTION_TEXT,
@@ -78,14 +81,7 @@ static const gl_option options_table[] = {
      .type = GL_OPTION_FLAG,
      .help = "Only layouts that compute nothing twice.",
      .offset = offsetof(search_options, no_recompute)},
-    {.name = "jobs",
-     .letter = 'j',
-     .type = GL_OPTION_INTEGER,
-     .value_name = "N",
-     .help = "Threads (default: one for each core); the answer is the same.",
-     .offset = offsetof(search_options, jobs),
-     .minimum = 1,
-     .maximum = JOBS_MAX},
+    GL_JOBS_OPTION(search_options, planning.jobs),
     {.name = "headroom",
      .type = GL_OPTION_QUANTITY,
      .value_name = "FACTOR",
@@ -124,61 +120,6 @@ typedef struct session {
     gl_plan best;
     gl_workload best_workload;
 } session;
-
-/* ---- Ctrl-C and progress ----------------------------------------------------------------------
- */
-
-static volatile sig_atomic_t signal_seen;
-
-static void note_signal(int number)
-{
-    signal_seen = number;
-}
-
-/* The first signal ends the search, the second the program. */
-static void catch_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM};
-    struct sigaction before, action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
-}
-
-typedef struct watcher {
-    bool shows;
-    bool shown;
-    struct timespec last;
-} watcher;
-
-static bool is_time(watcher *w)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed_s =
-        (double)(now.tv_sec - w->last.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->last.tv_nsec);
-    if (passed_s < 0.2)
-        return false;
-    w->last = now;
-    return true;
-}
-
-static bool watch(void *context, const gl_search_progress *progress)
-{
-    watcher *w = context;
-    char best[64] = "";
-    if (w->shows && is_time(w)) {
-        if (!isinf(progress->best_s))
-            gl_format_quantity(progress->best_s, GL_SECONDS, best, sizeof best);
-        fprintf(stderr, "\r%3.0f %% of %lld layouts%s%s\033[K",
-                100 * (double)progress->done / (double)progress->total, (long long)progress->total,
-                best[0] != '\0' ? ", best so far " : "", best);
-        fflush(stderr);
-        w->shown = true;
-    }
-    return signal_seen == 0;
-}
 
 /* ---- what is asked for ------------------------------------------------------------------------
  */
@@ -271,6 +212,14 @@ static bool unknown_axis(const char *key, gl_error *err)
     return false;
 }
 
+static bool is_set(const gl_request *request, const char *path)
+{
+    for (size_t i = 0; i < request->setting_count; i++)
+        if (strcmp(request->settings[i].key, path) == 0)
+            return true;
+    return false;
+}
+
 /* --fix as settings of the description; those without a value only mark the axis. */
 static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_error *err)
 {
@@ -284,6 +233,12 @@ static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_erro
             return unknown_axis(key, err);
         if (equals != NULL && equals[1] == '\0')
             return gl_fail(err, GL_ERROR_USAGE, "--fix %s= has no value", key);
+        if ((s->search.fixed >> axis & 1) != 0)
+            return gl_fail(err, GL_ERROR_USAGE, "--fix %s: this field is fixed twice", key);
+        if (equals != NULL && is_set(&s->request, gl_search_axis_path(axis)))
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "--fix %s: this field is set twice, also by --set; --fix %s keeps that",
+                           text, key);
         s->search.fixed |= 1u << axis;
         if (equals != NULL)
             settings[(*count)++] = (gl_setting){gl_search_axis_path(axis), equals + 1, "--fix"};
@@ -350,20 +305,6 @@ static bool load_fixed(session *s, gl_diagnostics *diagnostics)
     return true;
 }
 
-/* Warnings about the layout that is described say nothing of those that are found. */
-static void add_notes(session *s, const gl_texts *notes)
-{
-    gl_findings findings = {.arena = s->arena};
-    gl_check_workload(&s->workload, &findings);
-    for (size_t i = 0; i < notes->count; i++) {
-        bool of_layout = false;
-        for (size_t k = 0; k < findings.count; k++)
-            of_layout = of_layout || strstr(notes->items[i], findings.items[k].message) != NULL;
-        if (!of_layout)
-            gl_texts_add(&s->notes, s->arena, notes->items[i]);
-    }
-}
-
 static bool load(session *s, gl_diagnostics *diagnostics)
 {
     const gl_request *r = &s->request;
@@ -377,7 +318,7 @@ static bool load(session *s, gl_diagnostics *diagnostics)
                             diagnostics) ||
         !gl_model_tree_load(&tree, s->arena, &s->workload, &notes, diagnostics))
         return false;
-    add_notes(s, &notes);
+    gl_notes_beside_layout(&s->workload, &notes, s->arena, &s->notes);
     if (s->workload.batch.global == 0)
         s->workload.batch.global = (int64_t)s->workload.parallel.dp * s->workload.batch.micro;
     if (!load_fixed(s, diagnostics))
@@ -398,21 +339,18 @@ static bool load(session *s, gl_diagnostics *diagnostics)
 static bool search(session *s, gl_error *err)
 {
     const search_options *o = &s->options;
-    watcher w = {.shows = isatty(STDERR_FILENO) && !o->planning.output.quiet};
+    gl_search_watch watch = gl_search_watch_start(o->planning.output.quiet);
     s->search.gpus = s->gpus;
     s->search.max_tp = (int)o->max_tp;
     s->search.min_microbatches = o->min_microbatches;
     s->search.no_recompute = o->no_recompute;
     s->search.allow_extrapolation = o->planning.allow_extrapolation;
     s->search.top = (size_t)o->top;
-    s->search.jobs = (int)o->jobs;
-    s->search.watch = watch;
-    s->search.context = &w;
-    signal_seen = 0;
-    catch_signals();
+    s->search.jobs = (int)o->planning.jobs;
+    s->search.watch = gl_search_watch_look;
+    s->search.context = &watch;
     bool done = gl_search(&s->workload, &s->cluster, &s->search, s->arena, &s->result, err);
-    if (w.shown)
-        fputs("\r\033[K", stderr);
+    gl_search_watch_clear(&watch);
     return done;
 }
 
@@ -556,6 +494,20 @@ static int answer(session *s)
     return found ? GL_OK : GL_EXIT_NO;
 }
 
+/* The model's path; NULL with an error when none or two are given. */
+static const char *model_path(const session *s, const gl_texts *arguments, gl_error *err)
+{
+    const char *configuration = s->options.huggingface;
+    if (arguments->count == 0 && configuration == NULL)
+        gl_fail(err, GL_ERROR_USAGE, "an argument is missing; usage: search %s",
+                gl_cmd_search.synopsis);
+    else if (arguments->count > 0 && configuration != NULL)
+        gl_fail(err, GL_ERROR_USAGE, "give MODEL.yaml or --huggingface FILE, not both");
+    else
+        return configuration != NULL ? configuration : arguments->items[0];
+    return NULL;
+}
+
 static int run_in(session *s, int argc, char **argv)
 {
     gl_error err;
@@ -570,14 +522,17 @@ static int run_in(session *s, int argc, char **argv)
         return gl_cli_help(&gl_cmd_search);
     if (!gl_output_options_check(&s->options.planning.output, gl_search_table_names(), &err))
         return gl_cli_fail("search", &err);
+    const char *model = model_path(s, &arguments, &err);
+    if (model == NULL)
+        return gl_cli_fail("search", &err);
     if (o->clusters.count == 0)
-        return gl_fail_without_cluster("search", arguments.items[0]);
+        return gl_fail_without_cluster("search", model);
     if (o->clusters.count > 1) {
         gl_fail(&err, GL_ERROR_USAGE,
                 "one cluster is searched at a time: give one --cluster, or compare --best-layout");
         return gl_cli_fail("search", &err);
     }
-    if (!gl_request_parse(arguments.items[0], o, s->arena, &s->request, &err))
+    if (!gl_request_parse(model, o, s->arena, &s->request, &err))
         return gl_cli_fail("search", &err);
     return answer(s);
 }
@@ -594,15 +549,16 @@ static int run(int argc, char **argv)
 
 const gl_command gl_cmd_search = {
     .name = "search",
-    .synopsis = "MODEL.yaml --cluster CLUSTER [options]",
+    .synopsis = "MODEL.yaml|--huggingface FILE --cluster CLUSTER [options]",
     .summary = "the fastest layouts on a cluster, and why the others are out",
     .examples =
+        "gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
         "gpulink-plan search models/llama3-70b.yaml --cluster hgx-h100-16-ndr --gpus 64\n"
         "gpulink-plan search models/llama3-8b.yaml --cluster h200-nvlink --no-recompute --top 3\n"
         "gpulink-plan search models/gpt3-175b.yaml --cluster hgx-h100-16-ndr --fix tp=8 --fix "
         "zero=1 --format csv\n",
     .options = options_table,
-    .minimum_arguments = 1,
+    .minimum_arguments = 0,
     .maximum_arguments = 1,
     .run = run,
 };

@@ -40,13 +40,6 @@ void gl_cli_note(const char *format, ...)
     va_end(args);
 }
 
-void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text)
-{
-    texts->items = gl_arena_grow(arena, (void *)texts->items, &texts->capacity, texts->count + 1,
-                                 sizeof *texts->items);
-    texts->items[texts->count++] = text;
-}
-
 const char *gl_texts_join(const char *const *items, size_t count, size_t limit, gl_arena *arena)
 {
     const char *text = "";

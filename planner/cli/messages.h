@@ -19,8 +19,6 @@ void gl_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "gpulink-plan: …" */
 void gl_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text);
-
 /* "a, b, c" in the arena; at most `limit` of them and then "…". */
 const char *gl_texts_join(const char *const *items, size_t count, size_t limit, gl_arena *arena);
 

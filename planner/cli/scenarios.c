@@ -3,7 +3,6 @@
 #include "common/datadir.h"
 #include "common/text.h"
 #include "planner/cli/messages.h"
-#include "planner/core/check.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
@@ -12,22 +11,6 @@
 gl_planning_options gl_planning_defaults(void)
 {
     return (gl_planning_options){.headroom = 1.25, .stage = -1, .within = 0.05};
-}
-
-/* "key=value" split at the first '='. */
-static bool split_setting(const char *option, const char *text, gl_arena *arena,
-                          gl_setting *setting, gl_error *err)
-{
-    const char *equals = strchr(text, '=');
-    char name[64];
-    if (equals == NULL || equals == text || equals[1] == '\0')
-        return gl_fail(err, GL_ERROR_USAGE, "%s '%s' is not of the form key=value, such as %s",
-                       option, gl_printable(text, name, sizeof name),
-                       strcmp(option, "--set") == 0 ? "parallel.tp=4" : "parallel.tp=1,2,4");
-    setting->option = option;
-    setting->key = gl_arena_strndup(arena, text, (size_t)(equals - text));
-    setting->value = gl_arena_strdup(arena, equals + 1);
-    return true;
 }
 
 /* End of the value that starts at `text`: the next comma outside of brackets and quotes. */
@@ -55,7 +38,7 @@ static const char *value_end(const char *text)
 static bool parse_sweep(const char *text, gl_arena *arena, gl_sweep *sweep, gl_error *err)
 {
     gl_setting setting;
-    if (!split_setting("--sweep", text, arena, &setting, err))
+    if (!gl_setting_parse("--sweep", text, arena, &setting, err))
         return false;
     gl_texts values = {0};
     for (const char *start = setting.value;; start++) {
@@ -76,6 +59,15 @@ static bool is_within(const char *key, const char *outer)
 {
     size_t length = strlen(outer);
     return strncmp(key, outer, length) == 0 && (key[length] == '\0' || key[length] == '.');
+}
+
+static bool fail_twice(const char *option, const char *key, const char *other, gl_error *err)
+{
+    char name[64], shown[64];
+    bool same = strcmp(key, other) == 0;
+    return gl_fail(err, GL_ERROR_USAGE, "%s %s: this key is set twice%s%s", option,
+                   gl_printable(key, name, sizeof name), same ? "" : ", also by ",
+                   same ? "" : gl_printable(other, shown, sizeof shown));
 }
 
 /* What else sets a swept key, so that the values in the answer would not be those planned; NULL:
@@ -101,13 +93,8 @@ static bool parse_sweeps(const gl_texts *texts, size_t clusters, gl_arena *arena
         if (!parse_sweep(texts->items[i], arena, sweep, err))
             return false;
         const char *other = taken_by(request, i, sweep->key);
-        char name[64], shown[64];
         if (other != NULL)
-            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s: this key is set twice%s%s",
-                           gl_printable(sweep->key, name, sizeof name),
-                           strcmp(other, sweep->key) != 0 ? ", also by " : "",
-                           strcmp(other, sweep->key) != 0 ? gl_printable(other, shown, sizeof shown)
-                                                          : "");
+            return fail_twice("--sweep", sweep->key, other, err);
         request->sweep_count = i + 1;
         request->combinations *= sweep->count;
         if (request->combinations * (clusters > 0 ? clusters : 1) > GL_SCENARIOS_MAX)
@@ -134,6 +121,17 @@ static bool check_output(const char *model, const gl_planning_options *options, 
                                     gl_printable(input, name, sizeof name));
 }
 
+/* A key is set once: of two values one would go unseen. A part of a mapping that was set before it
+ * refines it. */
+static bool check_settings(const gl_setting *settings, size_t count, gl_error *err)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (is_within(settings[k].key, settings[i].key))
+                return fail_twice("--set", settings[k].key, settings[i].key, err);
+    return true;
+}
+
 bool gl_request_parse(const char *model, const gl_planning_options *options, gl_arena *arena,
                       gl_request *request, gl_error *err)
 {
@@ -143,8 +141,10 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
                             .settings = GL_ARENA_NEW(arena, gl_setting, sets->count),
                             .setting_count = sets->count};
     for (size_t i = 0; i < sets->count; i++)
-        if (!split_setting("--set", sets->items[i], arena, &request->settings[i], err))
+        if (!gl_setting_parse("--set", sets->items[i], arena, &request->settings[i], err))
             return false;
+    if (!check_settings(request->settings, request->setting_count, err))
+        return false;
     if (!parse_sweeps(&options->sweeps, options->clusters.count, arena, request, err))
         return false;
     for (size_t i = 0; strcmp(model, "-") == 0 && i < options->clusters.count; i++)
@@ -216,20 +216,18 @@ bool gl_load_workload(const gl_request *request, const gl_setting *settings, siz
            check_stage(request->options->stage, &planned->workload, diagnostics);
 }
 
-/* Loads the description and checks it, also against the cluster. */
-static bool load_checked(const gl_request *request, const gl_setting *settings,
-                         size_t setting_count, gl_cluster *cluster, gl_arena *arena,
-                         gl_planned *planned, gl_diagnostics *diagnostics)
+void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
+                            gl_texts *out)
 {
-    gl_yaml_tree tree;
     gl_findings findings = {.arena = arena};
-    if (!gl_load_workload(request, settings, setting_count, arena, &tree, planned, diagnostics))
-        return false;
-    if (request->options->allow_extrapolation)
-        gl_cluster_extend(cluster, gl_workload_ranks(&planned->workload));
-    gl_check_cluster(&planned->workload, cluster, &findings);
-    gl_findings_report(&findings, &tree, arena, &planned->notes, diagnostics);
-    return diagnostics->count == 0;
+    gl_check_workload(workload, &findings);
+    for (size_t i = 0; i < notes->count; i++) {
+        bool of_layout = false;
+        for (size_t k = 0; k < findings.count; k++)
+            of_layout = of_layout || strstr(notes->items[i], findings.items[k].message) != NULL;
+        if (!of_layout)
+            gl_texts_add(out, arena, notes->items[i]);
+    }
 }
 
 gl_plan_options gl_request_plan_options(const gl_request *request)
@@ -247,13 +245,8 @@ bool gl_plan_one(const gl_request *request, const gl_setting *settings, size_t s
                  gl_diagnostics *diagnostics)
 {
     const gl_plan_options options = gl_request_plan_options(request);
-    gl_error err;
+    gl_yaml_tree tree;
     *planned = (gl_planned){.notes = {0}};
-    gl_cluster *used = GL_ARENA_NEW(arena, gl_cluster, 1);
-    *used = *cluster;
-    if (!load_checked(request, settings, setting_count, used, arena, planned, diagnostics))
-        return false;
-    if (!gl_plan_build(&planned->workload, used, &options, arena, &planned->plan, &err))
-        return gl_diagnose_error(diagnostics, &err);
-    return true;
+    return gl_load_workload(request, settings, setting_count, arena, &tree, planned, diagnostics) &&
+           gl_planned_build(&tree, cluster, &options, arena, planned, diagnostics);
 }

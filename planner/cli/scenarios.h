@@ -4,8 +4,7 @@
 #define GL_PLANNER_CLI_SCENARIOS_H
 
 #include "planner/cli/output_options.h"
-#include "planner/core/plan.h"
-#include "planner/input/model_file.h"
+#include "planner/input/planning.h"
 
 enum { GL_SCENARIOS_MAX = 10000 };
 
@@ -17,9 +16,9 @@ typedef struct gl_planning_options {
     long long stage; /* −1 = the one whose ranks move most */
     bool allow_extrapolation;
     bool strict;
-    bool best_layout; /* compare: each option with its own */
-    double within;    /* compare: what counts as as good */
-    long long seed;
+    bool best_layout;     /* compare: each option with its own */
+    double within;        /* compare: what counts as as good */
+    long long seed, jobs; /* jobs: of searches; 0 = one for each core */
 } gl_planning_options;
 
 gl_planning_options gl_planning_defaults(void);
@@ -95,12 +94,10 @@ const gl_setting *gl_request_settings(const gl_request *request, size_t index, g
  */
 int gl_fail_without_cluster(const char *verb, const char *model);
 
-/* A planned scenario, in the arena. */
-typedef struct gl_planned {
-    gl_workload workload;
-    gl_texts notes; /* warnings of the loaders */
-    gl_plan plan;
-} gl_planned;
+/* Of the warnings about a description those that are not about its layout, which say nothing of a
+ * layout that is searched for. Appends them to `out`. */
+void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
+                            gl_texts *out);
 
 gl_plan_options gl_request_plan_options(const gl_request *request);
 

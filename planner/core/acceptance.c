@@ -88,6 +88,45 @@ static double needed_time(const gl_plan *plan, const gl_network_time *call)
     return call->time_s * need->available_bytes_per_s / need->required_bytes_per_s;
 }
 
+/* The link that a transport is on the planned machine: the one that the plan names, if it is of
+ * that kind. */
+static const gl_expected_link *link_over(const judge *j, const gl_placement *p,
+                                         gl_transport transport)
+{
+    const gl_acceptance_yardstick *y = &j->out->yardstick;
+    const gl_link *planned = p->nodes > 1 ? y->inter : y->intra;
+    double stated = j->plan->cluster->nic_bw_bytes_per_s;
+    if (planned == NULL || planned->transport != transport)
+        return gl_expected_link_of(y->expected, y->gpu, transport, stated);
+    const gl_expected_link *named = gl_expected_find_link(y->expected, planned->name);
+    return named != NULL
+               ? named
+               : gl_expected_link_of(y->expected, y->gpu, transport, planned->bw_bytes_per_s.value);
+}
+
+/* What a test's message may be expected to reach over a link, on the planned GPU and NICs. */
+static gl_expectation expect(const judge *j, const gl_acceptance_test *test,
+                             const gl_expected_link *link)
+{
+    const gl_acceptance_yardstick *y = &j->out->yardstick;
+    gl_curve curve = {.algorithm = "", .protocol = ""};
+    if (test->curve != NULL)
+        curve = *test->curve;
+    curve.collective = test->collective;
+    curve.placement = test->placement;
+    if (curve.nics < 1)
+        curve.nics = j->plan->cluster->nics_per_node;
+    return gl_expected_of_curve(y->expected, &curve, link, y->gpu, test->run);
+}
+
+/* The three figures of the planned link. */
+static void fill_expected(const judge *j, gl_acceptance_test *test)
+{
+    const gl_expected_link *link = link_over(j, &test->placement, test->planned_transport);
+    test->expected = expect(j, test, link);
+    test->link_name = link != NULL ? link->name : "";
+}
+
 static void fill_link(const judge *j, gl_acceptance_test *test)
 {
     const gl_network_query query = {.collective = test->collective,
@@ -134,6 +173,7 @@ static void add_test(judge *j, const gl_traffic_row *row, const gl_network_time 
                                  .verdict = GL_ACCEPTANCE_MISSING,
                                  .reason = ""};
     fill_link(j, test);
+    fill_expected(j, test);
 }
 
 /* Rows of one stage with the same message add up; of several stages the busiest counts. */
@@ -412,6 +452,25 @@ static void compare_with_plan(const judge *j, gl_acceptance_test *test)
     }
 }
 
+/* More than a link can carry was not measured over it. */
+static void compare_with_line(const judge *j, gl_acceptance_test *test)
+{
+    gl_transport over = test->curve->transport;
+    if (over == GL_TRANSPORT_UNKNOWN) /* then the fastest that this GPU has */
+        over = test->placement.nodes > 1 ? test->planned_transport : GL_TRANSPORT_NVLINK;
+    gl_expectation e = expect(j, test, link_over(j, &test->placement, over));
+    double busbw = gl_acceptance_busbw(test, test->measured_s);
+    if (gl_expected_is_above(&e, busbw))
+        say(j, test, GL_ACCEPTANCE_FAIL,
+            gl_arena_printf(j->arena, "%.3g GB/s is above the link's rate, %.3g: measured wrongly",
+                            busbw / 1e9, e.limit / 1e9));
+    else if (test->measured_s * OTHER_PATH_RATIO < test->planned_s &&
+             !gl_transport_is_faster(test->curve->transport, test->planned_transport))
+        say(j, test, GL_ACCEPTANCE_WARN,
+            gl_arena_printf(j->arena, "%.3g times as fast as planned: is it the same message?",
+                            test->planned_s / test->measured_s));
+}
+
 /* A plan that misses its own target was bought like that. */
 static void compare_with_need(const judge *j, gl_acceptance_test *test)
 {
@@ -430,7 +489,9 @@ static void compare_with_link(const judge *j, gl_acceptance_test *test)
         return;
     double limit_s = fmax(test->link_p90_s, test->link_s * (1 + j->out->tolerance_frac));
     test->link = test->measured_s <= limit_s ? GL_ACCEPTANCE_PASS : GL_ACCEPTANCE_FAIL;
-    if (test->link == GL_ACCEPTANCE_FAIL)
+    gl_transport over = test->curve->transport;
+    bool same = over == test->planned_transport || over == GL_TRANSPORT_UNKNOWN;
+    if (test->link == GL_ACCEPTANCE_FAIL && same) /* else another link is what is wrong */
         say(j, test, GL_ACCEPTANCE_WARN,
             gl_arena_printf(j->arena, "%.0f %% slower than this link typically is",
                             percent_over(test->measured_s, test->link_s)));
@@ -446,7 +507,7 @@ static void check_transport(const judge *j, gl_acceptance_test *test)
             gl_arena_printf(j->arena, "nothing says that it went over %s",
                             gl_transport_name(planned)));
     else
-        say(j, test, GL_ACCEPTANCE_FAIL,
+        say(j, test, gl_transport_is_faster(is, planned) ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_FAIL,
             gl_arena_printf(j->arena, "over %s instead of %s", gl_transport_name(is),
                             gl_transport_name(planned)));
 }
@@ -501,6 +562,7 @@ static void judge_test(const judge *j, gl_acceptance_test *test)
         return;
     }
     test->verdict = GL_ACCEPTANCE_PASS;
+    fill_expected(j, test); /* its run says whether the switch may add up */
     look_at_samples(j, test);
     look_at_repeats(j, test);
     test->cost_s = (double)test->calls_per_step * test->load_factor *
@@ -509,6 +571,7 @@ static void judge_test(const judge *j, gl_acceptance_test *test)
     compare_with_plan(j, test);
     compare_with_need(j, test);
     compare_with_link(j, test);
+    compare_with_line(j, test);
     check_quality(j, test);
     if (alone)
         say(j, test, GL_ACCEPTANCE_WARN,
@@ -632,14 +695,29 @@ static void check_coverage(const judge *j)
                               j->out->test_count - missing, j->out->test_count));
 }
 
-void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered, double tolerance_frac,
+double gl_acceptance_busbw(const gl_acceptance_test *test, double time_s)
+{
+    return (double)test->size_bytes * gl_bus_factor(test->collective, test->placement.ranks) /
+           time_s;
+}
+
+void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
+                         const gl_acceptance_yardstick *yardstick, double tolerance_frac,
                          gl_arena *arena, gl_acceptance *out)
 {
+    static const gl_expected nothing;
     const char *const *warnings;
-    *out = (gl_acceptance){.plan = plan, .delivered = delivered, .tolerance_frac = tolerance_frac};
+    *out = (gl_acceptance){
+        .plan = plan,
+        .delivered = delivered,
+        .tolerance_frac = tolerance_frac,
+        .yardstick = {&nothing, "", plan->cluster->intra.link, plan->cluster->inter.link}};
+    if (yardstick != NULL)
+        out->yardstick = *yardstick;
     gl_cluster *bare = GL_ARENA_NEW(arena, gl_cluster, 1);
     *bare = *plan->cluster;
-    bare->intra.curve_count = bare->inter.curve_count = 0;
+    bare->intra = (gl_tier){.link = out->yardstick.intra};
+    bare->inter = (gl_tier){.link = out->yardstick.inter};
     judge j = {.out = out,
                .plan = plan,
                .delivered = delivered,
@@ -755,13 +833,6 @@ static bool is_single(const gl_acceptance *acceptance, const gl_acceptance_test 
     return true;
 }
 
-/* Half of it, in the same whole parts; of what cannot be halved, double. */
-static int64_t size_beside(const gl_acceptance_test *test)
-{
-    int64_t part = (int64_t)test->placement.ranks * 16, half = test->size_bytes / 2 / part * part;
-    return half > 0 ? half : 2 * test->size_bytes;
-}
-
 const gl_acceptance_point *gl_acceptance_points(const gl_acceptance *acceptance, gl_arena *arena,
                                                 size_t *count)
 {
@@ -772,7 +843,8 @@ const gl_acceptance_point *gl_acceptance_points(const gl_acceptance *acceptance,
         const gl_acceptance_test *test = &acceptance->tests[i];
         points[(*count)++] = (gl_acceptance_point){test, test->size_bytes, false};
         if (is_single(acceptance, test))
-            points[(*count)++] = (gl_acceptance_point){test, size_beside(test), true};
+            points[(*count)++] = (gl_acceptance_point){
+                test, gl_size_beside(test->size_bytes, test->placement.ranks), true};
     }
     return points;
 }

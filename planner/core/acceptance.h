@@ -10,7 +10,16 @@
 #ifndef GL_CORE_ACCEPTANCE_H
 #define GL_CORE_ACCEPTANCE_H
 
+#include "common/expected.h"
 #include "planner/core/plan.h"
+
+/*
+ * The tolerance, unless another is asked for. Repeat noise of healthy links is 1.5 % in the median,
+ * and reading a curve between its sizes errs by 2 % (docs/models/network.md): 10 % is several times
+ * both, and below what the smallest silent loss of a path costs large messages (one rail of eight:
+ * 12 %).
+ */
+#define GL_ACCEPTANCE_TOLERANCE 0.10
 
 /* Everything that was measured, as the database holds it: all runs and curves with samples. */
 typedef struct gl_delivered {
@@ -26,6 +35,14 @@ typedef struct gl_delivered {
     const gl_topology *texts;
     size_t text_count;
 } gl_delivered;
+
+/* What links are known to give, whatever was planned. */
+typedef struct gl_acceptance_yardstick {
+    const gl_expected *expected;  /* line rate, what NCCL assumes, what is typical */
+    const char *gpu;              /* the GPU's name in it; "" unknown */
+    const gl_link *intra, *inter; /* of the catalogue: the cluster's, or where it names none, what
+                                     its transport is on this GPU; NULL not known */
+} gl_acceptance_yardstick;
 
 /* From best to worst: the worst decides. */
 typedef enum gl_acceptance_verdict {
@@ -50,8 +67,10 @@ typedef struct gl_acceptance_test {
     double planned_s; /* of one call, as the plan counts on it */
     double limit_s;   /* the same with the tolerance */
     double needed_s;  /* at which the target is met with headroom; NaN: not known */
-    double link_s;    /* by the catalogue's link; NaN: the cluster names none */
+    double link_s;    /* by the catalogue's link; NaN: not known */
     double link_p90_s;
+    gl_expectation expected; /* of the planned link, bus bandwidth of large messages */
+    const char *link_name;   /* in data/links; "" not known */
     gl_evidence planned_evidence;
     gl_transport planned_transport;
     /* What it is. curve NULL: not measured. */
@@ -82,6 +101,7 @@ enum { GL_ACCEPTANCE_CHECKS_MAX = 8 };
 
 typedef struct gl_acceptance {
     const gl_plan *plan;
+    gl_acceptance_yardstick yardstick;
     const gl_delivered *delivered; /* NULL: a list of what to measure */
     double tolerance_frac;
     gl_acceptance_test *tests; /* in the plan's order */
@@ -92,9 +112,14 @@ typedef struct gl_acceptance {
     gl_acceptance_verdict verdict;
 } gl_acceptance;
 
-/* Judges. `delivered` NULL lists the tests alone (all are missing). */
-void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered, double tolerance_frac,
+/* Judges. `delivered` NULL lists the tests alone (all are missing); `yardstick` NULL: nothing is
+ * known of links. */
+void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
+                         const gl_acceptance_yardstick *yardstick, double tolerance_frac,
                          gl_arena *arena, gl_acceptance *out);
+
+/* Bus bandwidth at which a test's message takes this time. */
+double gl_acceptance_busbw(const gl_acceptance_test *test, double time_s);
 
 /* Is the answer yes? Warnings are no objection. */
 static inline bool gl_acceptance_passes(const gl_acceptance *acceptance)

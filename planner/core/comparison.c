@@ -10,6 +10,11 @@ bool gl_compared_runs(const gl_compared *option)
     return option->plan != NULL && option->plan->memory.fits;
 }
 
+bool gl_is_compared(const gl_compared *option)
+{
+    return gl_compared_runs(option) && !isnan(option->plan->step.time_s);
+}
+
 /* Options may have batches of their own: work is compared by the sequence. */
 static double sequences(const gl_plan *plan)
 {
@@ -30,11 +35,11 @@ static void find_fastest(gl_comparison *comparison)
     comparison->fastest = count;
     for (size_t i = 0; i < count; i++) {
         const gl_plan *plan = options[i].plan;
-        options[i].sequence_s = plan != NULL ? plan->step.time_s / sequences(plan) : (double)NAN;
-        if (!gl_compared_runs(&options[i]) || isnan(options[i].sequence_s))
-            continue;
-        if (comparison->fastest == count ||
-            options[i].sequence_s < options[comparison->fastest].sequence_s)
+        options[i].sequence_s =
+            gl_is_compared(&options[i]) ? plan->step.time_s / sequences(plan) : (double)NAN;
+        if (comparison->fastest == count
+                ? !isnan(options[i].sequence_s)
+                : options[i].sequence_s < options[comparison->fastest].sequence_s)
             comparison->fastest = i;
     }
     for (size_t i = 0; i < count; i++)
@@ -48,7 +53,7 @@ static void find_fastest(gl_comparison *comparison)
 
 static bool is_drawn(const gl_compared *option, size_t draws)
 {
-    return option->plan != NULL && option->plan->uncertainty.draws_s != NULL &&
+    return gl_is_compared(option) && option->plan->uncertainty.draws_s != NULL &&
            option->plan->uncertainty.draw_count == draws;
 }
 
@@ -83,6 +88,9 @@ static void fill_pairs(gl_comparison *comparison, size_t draws, gl_arena *arena)
     comparison->pairs = GL_ARENA_NEW(arena, gl_pair, count * (count - 1) / 2 + 1);
     for (size_t a = 0; a < count; a++)
         for (size_t b = a + 1; b < count; b++) {
+            if (!gl_is_compared(&comparison->options[a]) ||
+                !gl_is_compared(&comparison->options[b]))
+                continue;
             gl_pair *pair = &comparison->pairs[comparison->pair_count++];
             *pair = (gl_pair){.a = a, .b = b};
             fill_pair(comparison, draws, pair, scratch);
@@ -94,7 +102,7 @@ static double least_drawn_s(const gl_comparison *comparison, size_t draws, size_
 {
     double least_s = (double)INFINITY;
     for (size_t i = 0; i < comparison->option_count; i++)
-        if (gl_compared_runs(&comparison->options[i]) && is_drawn(&comparison->options[i], draws))
+        if (is_drawn(&comparison->options[i], draws))
             least_s = fmin(least_s, drawn_s(&comparison->options[i], draw));
     return least_s;
 }
@@ -106,13 +114,13 @@ static void count_fastest(gl_comparison *comparison, size_t draws)
     gl_arena *scratch = gl_arena_create();
     bool *equal = GL_ARENA_NEW(scratch, bool, count);
     for (size_t i = 0; i < count; i++)
-        comparison->options[i].fastest_probability = comparison->fastest < count ? 0 : (double)NAN;
+        comparison->options[i].fastest_probability =
+            gl_is_compared(&comparison->options[i]) ? 0 : (double)NAN;
     for (size_t draw = 0; draw < draws && comparison->fastest < count; draw++) {
         double least_s = least_drawn_s(comparison, draws, draw), shares = 0;
         for (size_t i = 0; i < count; i++) {
             const gl_compared *option = &comparison->options[i];
-            equal[i] = gl_compared_runs(option) && is_drawn(option, draws) &&
-                       rounded(drawn_s(option, draw) / least_s - 1) == 0;
+            equal[i] = is_drawn(option, draws) && rounded(drawn_s(option, draw) / least_s - 1) == 0;
             shares += equal[i];
         }
         for (size_t i = 0; i < count; i++)
@@ -149,19 +157,18 @@ void gl_comparison_build(gl_comparison *comparison, const gl_plan_options *optio
     size_t count = comparison->option_count, draws = 0;
     find_fastest(comparison);
     for (size_t i = 0; i < count && draws == 0; i++)
-        draws = comparison->options[i].plan != NULL
+        draws = gl_is_compared(&comparison->options[i])
                     ? comparison->options[i].plan->uncertainty.draw_count
                     : 0;
     fill_pairs(comparison, draws, arena);
     count_fastest(comparison, draws);
     for (size_t i = 0; i < count; i++) {
         gl_compared *option = &comparison->options[i];
-        if (option->plan == NULL || isnan(option->sequence_s))
+        if (!gl_is_compared(option))
             continue;
         option->sensitivities = GL_ARENA_NEW(arena, gl_sensitivity, GL_KNOB_COUNT);
         option->sensitivity_count = gl_sensitivity_build(&option->setup, option->plan->step.time_s,
                                                          options, option->sensitivities);
-        if (comparison->fastest < count)
-            find_break_evens(comparison, option, options, arena);
+        find_break_evens(comparison, option, options, arena);
     }
 }

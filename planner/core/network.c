@@ -318,6 +318,19 @@ static gl_curve_time move_time(const gl_network *network, const prepared *item, 
     return t;
 }
 
+/* A curve is one session's. Another session on the same kind of machine finds another latency,
+ * since the host's processors launch the call, and another bandwidth where they move the data:
+ * sigmas of sessions of one day against each other (docs/models/network.md, "Measured again"). */
+static const double SESSION_FLOOR_ERROR = 0.30, SESSION_PROCESSOR_ERROR = 0.16;
+
+static double session_error(const gl_curve_fit *fit, double time_s)
+{
+    gl_transport t = fit->curve->transport;
+    bool processors = t == GL_TRANSPORT_NET_SOCKET || t == GL_TRANSPORT_HOST;
+    return hypot(SESSION_FLOOR_ERROR * fmin(1, fit->quality.floor_s / time_s),
+                 processors ? SESSION_PROCESSOR_ERROR : 0);
+}
+
 static gl_network_time time_from_curve(const gl_network *network, const prepared *item, double d,
                                        const gl_network_query *query, double size_bytes,
                                        gl_arena *arena)
@@ -326,6 +339,7 @@ static gl_network_time time_from_curve(const gl_network *network, const prepared
     gl_curve_time ct = move_time(network, item, d, &query->placement, size_bytes);
     gl_network_time t = {.time_s = ct.time_s,
                          .error_frac = ct.error_frac,
+                         .session_error_frac = session_error(item->fit, ct.time_s),
                          .evidence = ct.evidence,
                          .algorithm =
                              curve->algorithm[0] != '\0' ? curve->algorithm : "as measured",
@@ -519,6 +533,8 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
         gl_rules_curves curves = tier_curves(network, query);
         return gl_rules_time(network->cluster, query, &curves, arena, out);
     }
+    /* Not earlier: every curve of a session has this error, so it chooses none. */
+    out->error_frac = hypot(out->error_frac, out->session_error_frac);
     split_tiers(network, query, out);
     return true;
 }

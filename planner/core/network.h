@@ -43,7 +43,8 @@ typedef struct gl_network_time {
     double way_s;      /* of a send's time_s, its way over the wire: the link carries the next
                           message meanwhile; 0 for what is not a send */
     double error_frac; /* one-sigma relative */
-    double busbw_bytes_per_s; /* size × bus factor / time */
+    double session_error_frac; /* of it: what another session would have measured */
+    double busbw_bytes_per_s;  /* size × bus factor / time */
     gl_evidence evidence;
     const char *algorithm; /* "ring", "pairwise", … or the curve's own; never NULL */
     gl_transport transport;

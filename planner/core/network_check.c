@@ -32,6 +32,24 @@ static void add(checker *c, const gl_curve *curve, const gl_sample *sample, doub
                                             .evidence = evidence};
 }
 
+static void predict_samples(checker *c, const gl_network *network, const gl_curve *curve)
+{
+    for (size_t i = 0; i < curve->sample_count; i++) {
+        gl_network_time t;
+        gl_network_query query = {.collective = curve->collective,
+                                  .placement = curve->placement,
+                                  .size_bytes = curve->samples[i].size_bytes,
+                                  .in_place = curve->in_place,
+                                  .figures_only = true};
+        if (!usable(&curve->samples[i]))
+            continue;
+        if (gl_network_eval(network, &query, c->arena, &t, NULL))
+            add(c, curve, &curve->samples[i], t.time_s, t.error_frac, t.evidence);
+        else
+            c->refused++;
+    }
+}
+
 /* ---- Sizes ------------------------------------------------------------------------------- */
 
 static void hold_out_sizes(checker *c, const gl_curve *curve)
@@ -103,21 +121,7 @@ static void hold_out_ranks(checker *c, const gl_tier *tier, const gl_curve *curv
     rest.intra = without(&c->cluster->intra, &curve->placement, kind, c->arena);
     rest.inter = without(&c->cluster->inter, &curve->placement, kind, c->arena);
     const char *const *warnings;
-    const gl_network *network = gl_network_create(&rest, c->arena, &warnings);
-    for (size_t i = 0; i < curve->sample_count; i++) {
-        gl_network_time t;
-        gl_network_query query = {.collective = curve->collective,
-                                  .placement = curve->placement,
-                                  .size_bytes = curve->samples[i].size_bytes,
-                                  .in_place = curve->in_place,
-                                  .figures_only = true};
-        if (!usable(&curve->samples[i]))
-            continue;
-        if (gl_network_eval(network, &query, c->arena, &t, NULL))
-            add(c, curve, &curve->samples[i], t.time_s, t.error_frac, t.evidence);
-        else
-            c->refused++;
-    }
+    predict_samples(c, gl_network_create(&rest, c->arena, &warnings), curve);
 }
 
 const gl_held_point *gl_network_check(const gl_cluster *cluster, gl_hold_out kind, gl_arena *arena,
@@ -193,4 +197,19 @@ gl_held_summary gl_held_summarise(const gl_held_point *points, size_t count, gl_
     s.bias_frac = gsl_stats_median_from_sorted_data(sign, 1, count);
     s.held_frac = (double)inside / (double)count;
     return s;
+}
+
+const gl_held_point *gl_network_check_again(const gl_cluster *cluster, const gl_cluster *again,
+                                            gl_arena *arena, size_t *count, size_t *refused)
+{
+    checker c = {.cluster = cluster, .arena = arena};
+    const char *const *warnings;
+    const gl_network *network = gl_network_create(cluster, arena, &warnings);
+    const gl_tier *tiers[] = {&again->intra, &again->inter};
+    for (size_t t = 0; t < 2; t++)
+        for (size_t i = 0; i < tiers[t]->curve_count; i++)
+            predict_samples(&c, network, &tiers[t]->curves[i]);
+    *count = c.count;
+    *refused = c.refused;
+    return c.points;
 }

@@ -27,6 +27,12 @@ typedef struct gl_held_point {
 const gl_held_point *gl_network_check(const gl_cluster *cluster, gl_hold_out kind, gl_arena *arena,
                                       size_t *count, size_t *refused);
 
+/* Samples of another measurement of the same machine or its like, predicted from the cluster's
+ * curves: how far a measurement repeats. Only samples of placements, types of link and collectives
+ * that the model answers without extrapolation count; `refused` has the others. */
+const gl_held_point *gl_network_check_again(const gl_cluster *cluster, const gl_cluster *again,
+                                            gl_arena *arena, size_t *count, size_t *refused);
+
 typedef struct gl_held_summary {
     size_t points;
     double median_frac, p90_frac; /* of the absolute error; NaN without points */

@@ -61,6 +61,7 @@ static bool build_stages(planner *p, gl_error *err)
                                      .network = plan->network,
                                      .losses = &losses,
                                      .allow_extrapolation = plan->options.allow_extrapolation,
+                                     .figures_only = plan->options.step_only,
                                      .arena = p->arena,
                                      .calls = gl_call_memo(p->arena),
                                      .texts = p->arena};
@@ -68,10 +69,13 @@ static bool build_stages(planner *p, gl_error *err)
         return false;
     for (int i = 0; i < p->workload->parallel.pp; i++) {
         const gl_stage_plan *sp = &plan->stage_plans[i];
-        for (size_t k = 0; k < sp->traffic.row_count; k++)
-            if (sp->traffic.rows[k].may_hide)
-                p->tax_error_frac =
-                    fmax(p->tax_error_frac, losses.by_transport[sp->times[k].transport].error_frac);
+        for (size_t k = 0; k < sp->traffic.row_count; k++) {
+            if (!sp->traffic.rows[k].may_hide)
+                continue;
+            double tax;
+            gl_transport of = gl_overlap_transport(p->cluster, &losses, &sp->times[k], &tax);
+            p->tax_error_frac = fmax(p->tax_error_frac, losses.by_transport[of].error_frac);
+        }
     }
     return true;
 }
@@ -173,7 +177,8 @@ static void fill_step_times(planner *p, const gl_schedule *s)
     const gl_workload *w = p->workload;
     double ranks = (double)gl_workload_ranks(w), tokens = gl_workload_step_tokens(w);
     step->time_s = s->time_s;
-    fill_interval(p, step);
+    if (!p->plan->options.step_only)
+        fill_interval(p, step);
     step->compute_s = s->compute_s;
     step->overlap_tax_s = s->overlap_tax_s;
     step->exposed_communication_s = s->exposed_s;
@@ -397,6 +402,8 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
                      ? options->stage
                      : busiest_stage(out, workload->parallel.pp);
     fill_step(&p);
+    if (options->step_only)
+        return true;
     for (int tier = 0; tier < GL_TIER_COUNT; tier++)
         fill_need(&p, tier);
     fill_memory(&p);

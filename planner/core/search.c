@@ -498,7 +498,7 @@ static bool check_options(const gl_search_options *o, const gl_cluster *cluster,
     int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
     for (size_t i = 0; i < o->gpu_count; i++) {
         if (o->gpus[i] > gpus)
-            return gl_fail(err, GL_ERROR_INPUT, "%d GPUs: the cluster has %lld (%d node%s of %d)",
+            return gl_fail(err, GL_ERROR_USAGE, "%d GPUs: the cluster has %lld (%d node%s of %d)",
                            o->gpus[i], (long long)gpus, cluster->nodes,
                            cluster->nodes == 1 ? "" : "s", cluster->gpus_per_node);
     }

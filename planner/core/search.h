@@ -108,14 +108,21 @@ const char *gl_search_remedy(const gl_workload *workload, const gl_cluster *clus
                              const gl_search_options *options, const gl_search_result *result,
                              gl_arena *arena);
 
+typedef struct gl_best_layout {
+    const char *why_not; /* why there is none; NULL: one was found */
+    const char *remedy;  /* what would fit, as gl_search_remedy says; NULL: not known */
+    bool stopped;        /* found among fewer than all */
+    int64_t looked_at, total;
+} gl_best_layout;
+
 /*
  * The best layout of a workload on all GPUs of a cluster: replaces its parallel degrees and
- * microbatch, and planned fully it is the fastest of the best few. False with an error when the
- * search fails; `why_not` is NULL, or says that nothing fits and what would (`workload` stays).
+ * microbatch, and planned fully it is the fastest of the best few. Of `search` count jobs, watch
+ * and context. False with an error when the search fails; where none is found `workload` stays.
  */
 bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
-                    const gl_plan_options *options, gl_arena *arena, const char **why_not,
-                    gl_error *err);
+                    const gl_plan_options *options, const gl_search_options *search,
+                    gl_arena *arena, gl_best_layout *out, gl_error *err);
 
 /* "tp 8, pp 4 x 3, dp 2, micro 2, zero 1, sp, recompute full": what differs from plain. */
 const char *gl_layout_text(const gl_parallel *parallel, const gl_batch *batch, gl_arena *arena);

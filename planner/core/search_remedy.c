@@ -129,28 +129,31 @@ static bool plan_step(const gl_workload *workload, const gl_cluster *cluster,
     return built;
 }
 
-bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
-                    const gl_plan_options *options, gl_arena *arena, const char **why_not,
-                    gl_error *err)
+static const char *why_none(const gl_search_result *result, gl_arena *arena)
 {
-    const gl_search_options search = {.top = CONTENDERS,
-                                      .allow_extrapolation = options->allow_extrapolation};
-    gl_search_result result;
-    double best_s = (double)INFINITY;
-    *why_not = NULL;
-    if (!gl_search(workload, cluster, &search, arena, &result, err))
-        return false;
-    if (result.top_count == 0) {
-        const char *remedy = gl_search_remedy(workload, cluster, &search, &result, arena);
-        *why_not = gl_arena_printf(arena, "no layout fits; one would\n%s", remedy);
-        return true;
-    }
+    const gl_rejection *miss = nearest_miss(result);
+    if (result->stopped)
+        return "interrupted before a layout was found that fits";
+    if (miss != NULL)
+        return gl_arena_printf(arena, "no layout fits: the nearest lacks %s",
+                               gib(miss->miss_bytes, arena));
+    return result->rejection_count > 0
+               ? gl_arena_printf(arena, "no layout is possible: %s", result->rejections[0].reason)
+               : "no layout is possible";
+}
+
+/* The fastest of the best few, planned fully. */
+static bool plan_contenders(gl_workload *workload, const gl_cluster *cluster,
+                            const gl_plan_options *options, const gl_search_result *result,
+                            gl_error *err)
+{
     gl_workload best = *workload;
-    for (size_t i = 0; i < result.top_count; i++) {
+    double best_s = (double)INFINITY;
+    for (size_t i = 0; i < result->top_count; i++) {
         gl_workload candidate = *workload;
         double time_s;
-        candidate.parallel = result.top[i].parallel;
-        candidate.batch = result.top[i].batch;
+        candidate.parallel = result->top[i].parallel;
+        candidate.batch = result->top[i].batch;
         if (!plan_step(&candidate, cluster, options, &time_s, err))
             return false;
         if (time_s < best_s) {
@@ -159,5 +162,27 @@ bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
         }
     }
     *workload = best;
+    return true;
+}
+
+bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
+                    const gl_plan_options *options, const gl_search_options *search,
+                    gl_arena *arena, gl_best_layout *out, gl_error *err)
+{
+    const gl_search_options own = {.top = CONTENDERS,
+                                   .allow_extrapolation = options->allow_extrapolation,
+                                   .jobs = search->jobs,
+                                   .watch = search->watch,
+                                   .context = search->context};
+    gl_search_result result;
+    if (!gl_search(workload, cluster, &own, arena, &result, err))
+        return false;
+    *out = (gl_best_layout){
+        .stopped = result.stopped, .looked_at = result.looked_at, .total = result.total};
+    if (result.top_count > 0)
+        return plan_contenders(workload, cluster, options, &result, err);
+    out->why_not = why_none(&result, arena);
+    if (!result.stopped)
+        out->remedy = gl_search_remedy(workload, cluster, &own, &result, arena);
     return true;
 }

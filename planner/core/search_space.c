@@ -33,6 +33,11 @@ gl_search_space gl_search_space_of(const gl_workload *workload, const gl_cluster
     return s;
 }
 
+static int64_t ranks_of(const gl_search_degrees *g)
+{
+    return (int64_t)g->tp * g->cp * g->pp * g->dp;
+}
+
 /* ---- groups -----------------------------------------------------------------------------------
  */
 
@@ -92,12 +97,36 @@ static void add_degrees(group_list *list, int gpus)
     }
 }
 
+/* What is fixed leaves no group of so many GPUs: one with these degrees stands for it, so that the
+ * rules say why. */
+static void add_impossible(group_list *list, int gpus)
+{
+    const gl_search_space *s = list->space;
+    const gl_parallel *p = &s->workload->parallel;
+    gl_search_degrees group = {
+        .gpus = gpus,
+        .tp = is_fixed(s, GL_SEARCH_TP) ? p->tp : 1,
+        .cp = is_fixed(s, GL_SEARCH_CP) ? p->cp : 1,
+        .pp = is_fixed(s, GL_SEARCH_PP) ? p->pp : 1,
+        .dp = is_fixed(s, GL_SEARCH_DP) ? p->dp : 1,
+        .ep = is_fixed(s, GL_SEARCH_EP) ? p->ep : 1,
+    };
+    int64_t ranks = ranks_of(&group);
+    if (!is_fixed(s, GL_SEARCH_DP) && gpus % ranks == 0)
+        group.dp = (int)(gpus / ranks);
+    add_group(list, group);
+}
+
 gl_search_degrees *gl_search__groups(const gl_search_space *space, gl_arena *arena, size_t *count,
                                      int64_t *total)
 {
     group_list list = {.space = space, .arena = arena};
-    for (size_t i = 0; i < space->options->gpu_count; i++)
+    for (size_t i = 0; i < space->options->gpu_count; i++) {
+        size_t before = list.count;
         add_degrees(&list, space->options->gpus[i]);
+        if (list.count == before)
+            add_impossible(&list, space->options->gpus[i]);
+    }
     *count = list.count;
     *total = list.total;
     return list.items;
@@ -334,6 +363,32 @@ static const char *check(const gl_search_space *s, const gl_search_degrees *g, g
     return NULL;
 }
 
+/* Fixed degrees that do not make the number of GPUs. */
+static const char *refuse_ranks(const gl_search_space *s, const gl_search_degrees *g,
+                                gl_arena *arena)
+{
+    const struct {
+        gl_search_axis axis;
+        const char *name;
+        int degree;
+    } degrees[] = {{GL_SEARCH_TP, "tp", g->tp},
+                   {GL_SEARCH_CP, "cp", g->cp},
+                   {GL_SEARCH_PP, "pp", g->pp},
+                   {GL_SEARCH_DP, "dp", g->dp}};
+    const char *text = "";
+    bool all = true;
+    if (ranks_of(g) == g->gpus)
+        return NULL;
+    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++) {
+        all = all && is_fixed(s, degrees[i].axis);
+        if (is_fixed(s, degrees[i].axis))
+            text = gl_arena_printf(arena, "%s%s%s %d", text, text[0] != '\0' ? " x " : "",
+                                   degrees[i].name, degrees[i].degree);
+    }
+    return gl_arena_printf(arena, "%s: %s the %d GPUs", text,
+                           all ? "does not make" : "does not divide", g->gpus);
+}
+
 const char *gl_search__refuse(const gl_search_space *s, const gl_search_degrees *g,
                               const gl_search_lists *lists, gl_arena *arena, const char **rule)
 {
@@ -341,6 +396,8 @@ const char *gl_search__refuse(const gl_search_space *s, const gl_search_degrees 
     *rule = "tp";
     if (reason == NULL)
         reason = check(s, g, arena, rule);
+    if (reason == NULL && (reason = refuse_ranks(s, g, arena)) != NULL)
+        *rule = "gpus";
     if (reason != NULL)
         return reason;
     if (lists->micro_count == 0) {

@@ -47,7 +47,8 @@ typedef struct gl_search_lists {
 gl_search_space gl_search_space_of(const gl_workload *workload, const gl_cluster *cluster,
                                    const gl_search_options *options);
 
-/* All groups, illegal ones included; `total` layouts in them. */
+/* All groups, illegal ones included, at least one for each number of GPUs; `total` layouts in them.
+ */
 gl_search_degrees *gl_search__groups(const gl_search_space *space, gl_arena *arena, size_t *count,
                                      int64_t *total);
 

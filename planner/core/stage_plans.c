@@ -62,6 +62,34 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster)
     return losses;
 }
 
+static gl_transport transport_of(const gl_tier *tier, const gl_link *link)
+{
+    if (tier->curve_count > 0)
+        return tier->curves[0].transport;
+    return link != NULL ? link->transport : GL_TRANSPORT_UNKNOWN;
+}
+
+gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_losses *losses,
+                                  const gl_network_time *time, double *tax)
+{
+    const gl_transport tiers[] = {transport_of(&cluster->intra, cluster->intra.link),
+                                  transport_of(&cluster->inter, cluster->inter.link)};
+    gl_transport costlier = time->transport;
+    *tax = losses->by_transport[costlier].tax;
+    if (!(time->tier_s[0] > 0 && time->tier_s[1] > 0))
+        return costlier;
+    *tax = 0;
+    for (size_t i = 0; i < 2; i++) {
+        double share = fmin(1, time->tier_s[i] / time->time_s);
+        gl_transport transport = share == 1 ? time->transport : tiers[i];
+        if (losses->by_transport[transport].tax * share >= *tax) {
+            *tax = losses->by_transport[transport].tax * share;
+            costlier = transport;
+        }
+    }
+    return costlier;
+}
+
 gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
 {
     gl_layout layout = gl_layout_build(parallel, cluster->gpus_per_node);
@@ -102,6 +130,7 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
                                     .size_bytes = (double)row->size_bytes,
                                     .in_place = gl_trains_in_place(row->collective),
                                     .allow_extrapolation = p->allow_extrapolation,
+                                    .figures_only = p->figures_only,
                                     .domains = p->layout->domains[row->group],
                                     .over_sites = p->over_sites != NULL
                                                       ? p->over_sites->groups[row->group]
@@ -128,7 +157,7 @@ static bool time_rows(const gl_stage_planner *p, gl_stage_plan *sp, gl_error *er
         times[i] = *time;
         if (!r->may_hide)
             continue;
-        taxes[i] = p->losses->by_transport[time->transport].tax;
+        gl_overlap_transport(p->cluster, p->losses, time, &taxes[i]);
         slowdowns[i] = p->losses->by_transport[time->transport].slowdown;
     }
     sp->times = times;

@@ -21,6 +21,12 @@ typedef struct gl_overlap_losses {
 /* From the cluster's measured series, or the catalogue. */
 gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster);
 
+/* Compute seconds lost per second of a collective beside it, and the transport that decides it. A
+ * collective over nodes keeps both tiers busy, each for its own time; what the costlier of the two
+ * takes is lost. So a faster link never costs more. */
+gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_losses *losses,
+                                  const gl_network_time *time, double *tax);
+
 /* The groups of a layout on a cluster, with the domains of its nodes. */
 gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
 
@@ -33,10 +39,11 @@ typedef struct gl_stage_planner {
     const gl_network *network;
     const gl_overlap_losses *losses;
     bool allow_extrapolation;
-    gl_arena *arena; /* of the results */
-    gl_memo *calls;  /* gl_network_time by call (gl_call_memo); */
-    gl_arena *texts; /* … whose texts live here */
-    gl_memo *bases;  /* gl_traffic_base by stage and layout; NULL = none are kept */
+    bool figures_only; /* as of a gl_network_query */
+    gl_arena *arena;   /* of the results */
+    gl_memo *calls;    /* gl_network_time by call (gl_call_memo); */
+    gl_arena *texts;   /* … whose texts live here */
+    gl_memo *bases;    /* gl_traffic_base by stage and layout; NULL = none are kept */
     gl_arena *base_arena;
 } gl_stage_planner;
 

@@ -230,11 +230,10 @@ const double *gl_uncertainty_draws(const char *name, unsigned long seed, size_t 
     double *z = GL_ARENA_NEW(arena, double, count);
     for (size_t i = 0; i < count; i++)
         z[i] = gsl_cdf_ugaussian_Pinv(((double)i + 0.5) / (double)count);
-    gsl_set_error_handler_off();
-    gsl_rng *rng = gl_memory_checked(gsl_rng_alloc(gsl_rng_taus2));
-    gsl_rng_set(rng, seed_of(name, seed));
-    gsl_ran_shuffle(rng, z, count, sizeof *z);
-    gsl_rng_free(rng);
+    /* gsl_rng_alloc may find no memory, and draws that are not shuffled would be wrong. */
+    const gsl_rng rng = {gsl_rng_taus2, gl_arena_alloc(arena, 1, gsl_rng_taus2->size)};
+    gsl_rng_set(&rng, seed_of(name, seed));
+    gsl_ran_shuffle(&rng, z, count, sizeof *z);
     return z;
 }
 

@@ -610,11 +610,15 @@ static bool refuse_settings(const loader *l, const char *file, const gl_setting 
                             size_t count)
 {
     gl_mark mark = {.file = file};
-    for (size_t i = 0; i < count; i++)
-        if (gl_setting_is_cluster(&settings[i]))
-            return gl_diagnose(l->diagnostics, &mark, NULL,
-                               "is a calibration database: %s %.100s needs a cluster description",
-                               settings[i].option, settings[i].key);
+    gl_error err;
+    for (size_t i = 0; i < count; i++) {
+        if (!gl_setting_is_cluster(&settings[i]))
+            continue;
+        gl_fail_at(&err, GL_ERROR_USAGE, &mark, NULL,
+                   "is a calibration database: %s %.100s needs a cluster description",
+                   settings[i].option, settings[i].key);
+        return gl_diagnose_error(l->diagnostics, &err);
+    }
     return true;
 }
 

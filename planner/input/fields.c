@@ -595,10 +595,18 @@ static void check_required(const loader *l)
     }
 }
 
+/* What is wrong in a setting is wrong in the command line. */
+static void mark_usage(gl_diagnostics *diagnostics, size_t first)
+{
+    for (size_t i = first; i < diagnostics->count; i++)
+        if (diagnostics->items[i].line == 0)
+            diagnostics->items[i].status = GL_ERROR_USAGE;
+}
+
 bool gl_fields_load(const gl_field *fields, const gl_yaml_tree *tree, gl_arena *arena, void *target,
                     gl_diagnostics *diagnostics)
 {
-    size_t rows = 0, before = diagnostics->count + diagnostics->dropped;
+    size_t rows = 0, first = diagnostics->count, before = first + diagnostics->dropped;
     while (fields[rows].path != NULL)
         rows++;
     loader l = {.fields = fields,
@@ -616,6 +624,7 @@ bool gl_fields_load(const gl_field *fields, const gl_yaml_tree *tree, gl_arena *
                            kind_words(tree->root), gl_list_names(keys, count, list, sizeof list));
     }
     load_mapping(&l, "", tree->root);
+    mark_usage(diagnostics, first);
     check_required(&l);
     return diagnostics->count + diagnostics->dropped == before;
 }

@@ -86,5 +86,6 @@ extern const gl_field gl_link_fields[];    /* target: gl_link */
 extern const gl_field gl_overlap_fields[]; /* target: gl_overlap_taxes */
 extern const gl_field gl_prices_fields[];  /* input/price_file.h */
 extern const gl_field gl_part_fields[];    /* of one part in it */
+extern const gl_field gl_exchange_fields[]; /* of one rate in it */
 
 #endif

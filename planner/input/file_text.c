@@ -34,8 +34,8 @@ static bool fail_missing(const char *path, gl_error *err)
 
 /* ---- Streams ------------------------------------------------------------------------------ */
 
-/* What comes over a pipe comes once, but a description is read for each scenario, and by `check`
- * first to see what it is: the text is kept until the program ends. */
+/* What comes over a pipe comes once: the text is kept until the program ends, if it asks for that.
+ */
 typedef struct stream {
     dev_t device;
     ino_t inode;
@@ -45,6 +45,12 @@ typedef struct stream {
 } stream;
 
 static stream *streams;
+static bool keeps_streams;
+
+void gl_file_keep_streams(void)
+{
+    keeps_streams = true;
+}
 
 static const stream *find_stream(const struct stat *info)
 {
@@ -145,7 +151,7 @@ static bool read_text(int fd, const char *path, gl_arena *arena, const char **te
     struct stat info;
     if (fstat(fd, &info) != 0)
         return fail_file(err, GL_ERROR_SYSTEM, path, strerror(errno));
-    const stream *before = is_stream(fd, &info) ? find_stream(&info) : NULL;
+    const stream *before = keeps_streams && is_stream(fd, &info) ? find_stream(&info) : NULL;
     if (before != NULL) {
         *text = gl_arena_strndup(arena, before->text, before->length);
         *length = before->length;
@@ -159,7 +165,7 @@ static bool read_text(int fd, const char *path, gl_arena *arena, const char **te
         return false;
     }
     *text = gl_arena_strndup(arena, buffer, *length);
-    if (is_stream(fd, &info))
+    if (keeps_streams && is_stream(fd, &info))
         keep_stream(&info, buffer, *length);
     else
         free(buffer);

@@ -10,10 +10,14 @@ enum { GL_FILE_TEXT_MAX = 4 * 1024 * 1024 };
 
 /* Reads a file of at most 4 MiB ("-" = standard input) into the arena, with a NUL behind it. A
  * missing file, a directory, an unreadable or a larger file and a pipe without a writer are a
- * GL_ERROR_INPUT; failing to read is a GL_ERROR_SYSTEM. Standard input and pipes can be read again:
- * what they held is kept. */
+ * GL_ERROR_INPUT; failing to read is a GL_ERROR_SYSTEM. */
 bool gl_file_text_read(const char *path, gl_arena *arena, const char **text, size_t *length,
                        gl_error *err);
+
+/* From now on standard input and pipes can be read again: what they held is kept until the program
+ * ends. For programs, which read a description once for each scenario and first of all to see what
+ * it is; before their first thread. */
+void gl_file_keep_streams(void);
 
 /* Do both paths lead to one regular file? */
 bool gl_file_is_same(const char *a, const char *b);

@@ -28,6 +28,10 @@ static size_t problems(const loader *l)
     return l->diagnostics->count + l->diagnostics->dropped;
 }
 
+/* What a Hugging Face configuration that is given in a description's place leaves open: the usual
+ * of pre-training (Llama 2 and 3, OLMo: 4 Mi tokens a step), said in a warning. */
+enum { BARE_SEQUENCE = 4096, BARE_BATCH_TOKENS = 4 << 20 };
+
 /* ---- Hugging Face ------------------------------------------------------------------------ */
 
 static const char *base_name(const char *path)
@@ -36,15 +40,45 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-static void load_huggingface(const loader *l)
+/* Is the description nothing but this configuration? */
+static bool is_bare(const loader *l, const char *configuration)
+{
+    return configuration != NULL && strcmp(configuration, l->tree->file) == 0;
+}
+
+static void assume_sequence(const loader *l, int positions)
+{
+    gl_model *m = &l->workload->model;
+    const gl_mark mark = {.file = l->tree->file};
+    m->sequence = positions > 0 && positions < BARE_SEQUENCE ? positions : BARE_SEQUENCE;
+    gl_warn(l->warnings, l->arena, &mark, "model.sequence", "assumed: %d tokens", m->sequence);
+}
+
+static void assume_batch(const loader *l)
+{
+    gl_workload *w = l->workload;
+    const gl_mark mark = {.file = l->tree->file};
+    w->batch.global =
+        w->model.sequence < BARE_BATCH_TOKENS ? BARE_BATCH_TOKENS / w->model.sequence : 1;
+    gl_warn(l->warnings, l->arena, &mark, "batch.global",
+            "assumed: %lld sequences a step (--set batch.global=N)", (long long)w->batch.global);
+}
+
+/* The configuration's path; NULL when the description names none. */
+static const char *huggingface_file(const loader *l)
 {
     const char *path = "model.huggingface";
     const gl_yaml_node *node = gl_yaml_find(l->tree, path);
     const char *name = gl_fields_text(l->tree, path, l->diagnostics);
     if (name == NULL)
-        return;
-    const char *file =
-        gl_yaml_is_setting(node) ? name : gl_file_beside(l->arena, l->tree->file, name);
+        return NULL;
+    return gl_yaml_is_setting(node) ? name : gl_file_beside(l->arena, l->tree->file, name);
+}
+
+static void load_huggingface(const loader *l, const char *file)
+{
+    const char *path = "model.huggingface";
+    const gl_yaml_node *node = gl_yaml_find(l->tree, path);
     gl_yaml_tree tree;
     gl_error err;
     int positions = 0;
@@ -55,9 +89,13 @@ static void load_huggingface(const loader *l)
     }
     if (!gl_yaml_load(file, l->arena, &tree, &err))
         gl_diagnose_error(l->diagnostics, &err);
-    else if (gl_huggingface_load(&tree, l->arena, &l->workload->model, &positions, l->warnings,
-                                 l->diagnostics) &&
-             positions > 0 && !stated(l, "model.sequence"))
+    else if (!gl_huggingface_load(&tree, l->arena, &l->workload->model, &positions, l->warnings,
+                                  l->diagnostics) ||
+             stated(l, "model.sequence"))
+        return;
+    else if (is_bare(l, file))
+        assume_sequence(l, positions);
+    else if (positions > 0)
         gl_diagnose(l->diagnostics, &node->mark, "model.sequence",
                     "is not stated; %.100s allows up to %d tokens: state the length you train with",
                     base_name(file), positions);
@@ -179,10 +217,14 @@ bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *
                 .diagnostics = diagnostics};
     size_t before = problems(&l);
     read.model.name = default_name(&l);
-    load_huggingface(&l);
+    const char *configuration = huggingface_file(&l);
+    if (configuration != NULL)
+        load_huggingface(&l, configuration);
     gl_fields_load(gl_model_fields, tree, arena, &read, diagnostics);
     if (problems(&l) == before)
         check_complete(&l);
+    if (problems(&l) == before && is_bare(&l, configuration) && read.batch.global == 0)
+        assume_batch(&l);
     if (problems(&l) == before)
         derive_defaults(&l);
     if (problems(&l) == before) {
@@ -202,8 +244,24 @@ bool gl_setting_is_cluster(const gl_setting *setting)
            strcmp(setting->key, "prices") == 0 || gl_starts_with(setting->key, "prices.");
 }
 
+static bool is_huggingface(const gl_yaml_tree *tree)
+{
+    return gl_yaml_get(tree->root, "model") == NULL &&
+           (gl_yaml_get(tree->root, "model_type") != NULL ||
+            gl_yaml_get(tree->root, "architectures") != NULL);
+}
+
+/* A configuration in a description's place becomes a description that names it. */
+static bool wrap_huggingface(gl_yaml_tree *tree, gl_arena *arena, gl_error *err)
+{
+    static const char EMPTY[] = "{}";
+    const gl_mark mark = {.file = tree->file};
+    return gl_yaml_parse(tree->file, EMPTY, sizeof EMPTY - 1, arena, tree, err) &&
+           gl_yaml_put(tree, arena, &mark, "model.huggingface", mark.file, err);
+}
+
 /* Files of another kind that are given in a description's place. */
-static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+static bool check_kind(const gl_yaml_tree *tree, bool has_file, gl_diagnostics *diagnostics)
 {
     gl_mark mark = {.file = tree->file};
     if (gl_yaml_get(tree->root, "model") != NULL)
@@ -212,33 +270,54 @@ static bool check_kind(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is a cluster description, and a model description is expected here: a "
                            "cluster is given with --cluster");
-    if (gl_yaml_get(tree->root, "model_type") != NULL ||
-        gl_yaml_get(tree->root, "architectures") != NULL)
+    if (is_huggingface(tree) && !has_file)
         return gl_diagnose(diagnostics, &mark, NULL,
-                           "is a Hugging Face configuration: name it in a model description, as "
-                           "model: {huggingface: %.200s, sequence: 4096}",
-                           base_name(tree->file));
+                           "is a Hugging Face configuration: give its file, or name it in a model "
+                           "description, as model: {huggingface: config.json, sequence: 4096}");
     return true;
+}
+
+/* A document that was read: is it a model's, and what do the settings make of it? */
+static bool finish_tree(gl_yaml_tree *tree, bool has_file, const gl_setting *settings,
+                        size_t setting_count, gl_arena *arena, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    bool opened = true;
+    if (!check_kind(tree, has_file, diagnostics))
+        return false;
+    if (is_huggingface(tree) && !wrap_huggingface(tree, arena, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    for (size_t i = 0; i < setting_count; i++)
+        if (!gl_setting_is_cluster(&settings[i]) &&
+            !gl_yaml_set(tree, arena, settings[i].option, settings[i].key, settings[i].value, &err))
+            opened = gl_diagnose_error(diagnostics, &err);
+    return opened;
 }
 
 bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics)
 {
     gl_error err;
-    bool opened = true;
     if (gl_file_is_database(path))
         return gl_diagnose(diagnostics, &(gl_mark){.file = path}, NULL,
                            "is a calibration database, and a model description is expected here: "
                            "a database is given with --cluster");
     if (!gl_yaml_load(path, arena, tree, &err))
         return gl_diagnose_error(diagnostics, &err);
-    if (!check_kind(tree, diagnostics))
-        return false;
-    for (size_t i = 0; i < setting_count; i++)
-        if (!gl_setting_is_cluster(&settings[i]) &&
-            !gl_yaml_set(tree, arena, settings[i].option, settings[i].key, settings[i].value, &err))
-            opened = gl_diagnose_error(diagnostics, &err);
-    return opened;
+    return finish_tree(tree, strcmp(path, "-") != 0, settings, setting_count, arena, diagnostics);
+}
+
+bool gl_model_tree_parse(const char *name, const char *text, size_t length,
+                         const gl_setting *settings, size_t setting_count, gl_arena *arena,
+                         gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+{
+    gl_error err;
+    const gl_mark mark = {.file = name};
+    if (length > GL_FILE_TEXT_MAX)
+        return gl_diagnose(diagnostics, &mark, NULL, "is larger than 4 MiB");
+    if (!gl_yaml_parse(name, text, length, arena, tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
+    return finish_tree(tree, false, settings, setting_count, arena, diagnostics);
 }
 
 bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,

@@ -13,8 +13,10 @@
 /*
  * Loads and checks a model description: fields, `huggingface:` files (relative to the description),
  * rules between fields (core/check.h). Settings are applied first; those of a cluster ("cluster.…",
- * "prices") are left to gl_cluster_load. All problems are collected in `diagnostics`; returns true
- * when there are none. Warnings are appended to `warnings`.
+ * "prices") are left to gl_cluster_load. A Hugging Face configuration in a description's place is
+ * one that names it; sequence and batch are then assumed, with a warning. All problems are
+ * collected in `diagnostics`; returns true when there are none. Warnings are appended to
+ * `warnings`.
  */
 bool gl_model_file_load(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_workload *workload, gl_texts *warnings,
@@ -24,6 +26,11 @@ bool gl_model_file_load(const char *path, const gl_setting *settings, size_t set
  * document: the document with the settings applied … */
 bool gl_model_tree_open(const char *path, const gl_setting *settings, size_t setting_count,
                         gl_arena *arena, gl_yaml_tree *tree, gl_diagnostics *diagnostics);
+
+/* … or from memory: `name` stands for the file in messages, and for what lies beside it … */
+bool gl_model_tree_parse(const char *name, const char *text, size_t length,
+                         const gl_setting *settings, size_t setting_count, gl_arena *arena,
+                         gl_yaml_tree *tree, gl_diagnostics *diagnostics);
 
 /* … and the workload that it describes, checked. */
 bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,

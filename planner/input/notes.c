@@ -15,6 +15,13 @@ bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err)
     return false;
 }
 
+void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text)
+{
+    texts->items = gl_arena_grow(arena, (void *)texts->items, &texts->capacity, texts->count + 1,
+                                 sizeof *texts->items);
+    texts->items[texts->count++] = text;
+}
+
 void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const char *path,
              const char *format, ...)
 {
@@ -26,9 +33,7 @@ void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const cha
     va_end(args);
     gl_fail_at(&note, GL_ERROR_INPUT, mark, path, "%s", message);
     gl_error_text(&note, text, sizeof text);
-    warnings->items = gl_arena_grow(arena, (void *)warnings->items, &warnings->capacity,
-                                    warnings->count + 1, sizeof *warnings->items);
-    warnings->items[warnings->count++] = gl_arena_strdup(arena, text);
+    gl_texts_add(warnings, arena, gl_arena_strdup(arena, text));
 }
 
 const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,

@@ -567,8 +567,11 @@ bool gl_yaml_set(gl_yaml_tree *tree, gl_arena *arena, const char *option, const 
 {
     gl_mark mark = {.file = gl_arena_printf(arena, "%s %.200s=%.200s", option, path, value)};
     gl_yaml_node *parsed = NULL;
-    return parse_setting(arena, mark, path, value, &parsed, err) &&
-           put_node(tree, arena, mark, path, parsed, err);
+    bool done = parse_setting(arena, mark, path, value, &parsed, err) &&
+                put_node(tree, arena, mark, path, parsed, err);
+    if (!done && err != NULL)
+        err->status = GL_ERROR_USAGE;
+    return done;
 }
 
 bool gl_yaml_put(gl_yaml_tree *tree, gl_arena *arena, const gl_mark *mark, const char *path,

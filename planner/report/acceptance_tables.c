@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/acceptance_tables.h"
+#include "planner/report/columns.h"
 
 #include "common/text.h"
 #include "gpulink_version.h"
@@ -11,9 +12,6 @@
 #include <string.h>
 
 /* One list per table, expanded twice, as in plan_tables.c. */
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 /* Lines of a text of the machine that people get. */
 enum { TEXT_LINES_MAX = 40 };
@@ -31,12 +29,6 @@ static const char *group_text(const gl_placement *p, gl_arena *arena)
                                      : gl_arena_printf(arena, "%d/%d", p->ranks, p->nodes);
     return p->concurrent_groups > 1 ? gl_arena_printf(arena, "%s x %d", text, p->concurrent_groups)
                                     : text;
-}
-
-static double busbw(const gl_acceptance_test *test, double time_s)
-{
-    return (double)test->size_bytes * gl_bus_factor(test->collective, test->placement.ranks) /
-           time_s;
 }
 
 static const char *verdict_text(gl_acceptance_verdict verdict)
@@ -60,20 +52,42 @@ static const char *state_name(gl_run_state state)
     return names[state];
 }
 
-static const char *run_date(const gl_run *run)
+/* "" becomes NULL: not known. */
+static const char *date(const char *text)
 {
-    return run->started_at[0] != '\0' ? run->started_at : run->recorded_at;
+    return text[0] != '\0' ? text : NULL;
 }
 
+/* The first or last day of measuring that is known. */
 static const char *edge_date(const gl_delivered *d, bool last)
 {
     const char *edge = NULL;
     for (size_t i = 0; d != NULL && i < d->run_count; i++) {
-        const char *date = run_date(&d->runs[i]);
-        if (date[0] != '\0' && (edge == NULL || (strcmp(date, edge) > 0) == last))
-            edge = date;
+        const char *day = date(d->runs[i].started_at);
+        if (day != NULL && (edge == NULL || (strcmp(day, edge) > 0) == last))
+            edge = day;
     }
     return edge;
+}
+
+/* When the last of the runs whose day is not known was imported. */
+static const char *import_date(const gl_delivered *d)
+{
+    const char *edge = NULL;
+    for (size_t i = 0; d != NULL && i < d->run_count; i++) {
+        const gl_run *run = &d->runs[i];
+        if (run->started_at[0] == '\0' && date(run->recorded_at) != NULL &&
+            (edge == NULL || strcmp(run->recorded_at, edge) > 0))
+            edge = run->recorded_at;
+    }
+    return edge;
+}
+
+static const char *when(const gl_run *run, gl_arena *arena)
+{
+    return run->started_at[0] != '\0'
+               ? run->started_at
+               : gl_arena_printf(arena, "not known; imported %.10s", run->recorded_at);
 }
 
 #define VERDICT(X)                                                                                 \
@@ -86,6 +100,8 @@ static const char *edge_date(const gl_delivered *d, bool last)
     X("measured", "Measured in", GL_NUMBER, GL_FOR_ALL, gl_text(c->view->measured))                \
     X("measured_from", "  from", GL_NUMBER, GL_FOR_ALL, gl_text(edge_date(a->delivered, false)))   \
     X("measured_to", "  to", GL_NUMBER, GL_FOR_ALL, gl_text(edge_date(a->delivered, true)))        \
+    X("imported_at", "  imported, its day not known", GL_NUMBER, GL_FOR_ALL,                       \
+      gl_text(import_date(a->delivered)))                                                          \
     X("tolerance_frac", "Tolerance", GL_FRACTION, GL_FOR_ALL, gl_real(a->tolerance_frac))          \
     X("tests", "Messages tested", GL_NUMBER, GL_FOR_ALL, gl_integer((int64_t)a->test_count))       \
     X("passed", "  pass", GL_NUMBER, GL_FOR_ALL,                                                   \
@@ -137,9 +153,9 @@ static gl_table *verdict_table(const context *c)
     X("change_frac", "Off", GL_FRACTION, GL_FOR_ALL, gl_real(t->measured_s / t->planned_s - 1))    \
     X("cost_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->cost_s))                             \
     X("planned_busbw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                          \
-      gl_real(busbw(t, t->planned_s)))                                                             \
+      gl_real(gl_acceptance_busbw(t, t->planned_s)))                                               \
     X("measured_busbw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                         \
-      gl_real(busbw(t, t->measured_s)))                                                            \
+      gl_real(gl_acceptance_busbw(t, t->measured_s)))                                              \
     X("planned_transport", NULL, GL_NUMBER, GL_FOR_MACHINES,                                       \
       gl_text(gl_transport_name(t->planned_transport)))                                            \
     X("measured_transport", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
@@ -196,6 +212,68 @@ static gl_table *checks_table(const context *c)
     return table;
 }
 
+/* ---- what the links give -----------------------------------------------------------------------
+ */
+
+/* A curve: the tests of one collective on one placement. */
+static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
+{
+    const gl_placement *p = &a->placement, *q = &b->placement;
+    return a->collective == b->collective && p->ranks == q->ranks && p->nodes == q->nodes &&
+           p->ranks_per_node == q->ranks_per_node && p->concurrent_groups == q->concurrent_groups;
+}
+
+/* The largest message of its curve, which shows most of the link. */
+static bool is_largest(const gl_acceptance *a, const gl_acceptance_test *test)
+{
+    for (size_t i = 0; i < a->test_count; i++)
+        if (same_curve(&a->tests[i], test) &&
+            (a->tests[i].size_bytes > test->size_bytes ||
+             (a->tests[i].size_bytes == test->size_bytes && &a->tests[i] < test)))
+            return false;
+    return true;
+}
+
+#define EXPECTED(X)                                                                                \
+    X("collective", "Collective", GL_NUMBER, GL_FOR_ALL,                                           \
+      gl_text(gl_collective_name(t->collective)))                                                  \
+    X("group", "Ranks", GL_NUMBER, GL_FOR_PEOPLE, gl_text(group_text(p, c->arena)))                \
+    X("ranks", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->ranks))                             \
+    X("nodes", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->nodes))                             \
+    X("ranks_per_node", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->ranks_per_node))           \
+    X("concurrent_groups", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->concurrent_groups))     \
+    X("link", "Link", GL_NUMBER, GL_FOR_ALL, gl_text(t->link_name[0] ? t->link_name : NULL))       \
+    X("line_busbw_bytes_per_s", "Line rate", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(e->line))         \
+    X("assumed_busbw_bytes_per_s", "Assumed", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(e->assumed))     \
+    X("typical_busbw_bytes_per_s", "Typical", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(e->typical))     \
+    X("typical_low_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES, gl_real(e->low))           \
+    X("typical_high_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES, gl_real(e->high))         \
+    X("size_bytes", "At", GL_BYTES, GL_FOR_ALL, gl_integer(t->size_bytes))                         \
+    X("planned_busbw_bytes_per_s", "planned", GL_BYTES_PER_S, GL_FOR_ALL,                          \
+      gl_real(gl_acceptance_busbw(t, t->planned_s)))                                               \
+    X("measured_busbw_bytes_per_s", "measured", GL_BYTES_PER_S, GL_FOR_ALL,                        \
+      gl_real(gl_acceptance_busbw(t, t->measured_s)))                                              \
+    X("basis", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(e->basis))                                \
+    X("source", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(e->source[0] ? e->source : NULL))
+
+static gl_table *expected_table(const context *c)
+{
+    static const gl_column columns[] = {EXPECTED(AS_COLUMN)};
+    const gl_acceptance *a = c->acceptance;
+    gl_table *table = gl_table_create(
+        c->arena, "expected", "Bus bandwidth of large messages by link", columns, COUNT(columns));
+    for (size_t i = 0; i < a->test_count; i++) {
+        const gl_acceptance_test *t = &a->tests[i];
+        const gl_placement *p = &t->placement;
+        const gl_expectation *e = &t->expected;
+        if (!is_largest(a, t))
+            continue;
+        gl_cell *cell = gl_table_add_row(table);
+        EXPECTED(AS_CELL)
+    }
+    return table;
+}
+
 /* ---- the plan once more ------------------------------------------------------------------------
  */
 
@@ -235,14 +313,6 @@ static gl_table *delivered_table(const context *c)
 
 /* ---- what is to be measured --------------------------------------------------------------------
  */
-
-/* A curve: the tests of one collective on one placement. */
-static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
-{
-    const gl_placement *p = &a->placement, *q = &b->placement;
-    return a->collective == b->collective && p->ranks == q->ranks && p->nodes == q->nodes &&
-           p->ranks_per_node == q->ranks_per_node && p->concurrent_groups == q->concurrent_groups;
-}
 
 /* Where to measure what is missing: the file itself, unless it is bundled or a part of one. */
 static const char *database(const context *c)
@@ -401,7 +471,9 @@ static gl_table *nccl_tests_table(const context *c)
 #define RUNS(X)                                                                                    \
     X("run", "Run", GL_NUMBER, GL_FOR_ALL, gl_integer(r->id))                                      \
     X("label", "Label", GL_NUMBER, GL_FOR_ALL, gl_text(r->label))                                  \
-    X("started_at", "Measured", GL_NUMBER, GL_FOR_ALL, gl_text(run_date(r)))                       \
+    X("when", "Measured", GL_NUMBER, GL_FOR_PEOPLE, gl_text(when(r, c->arena)))                    \
+    X("started_at", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(date(r->started_at)))                \
+    X("recorded_at", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(date(r->recorded_at)))              \
     X("state", "State", GL_NUMBER, GL_FOR_ALL, gl_text(state_name(r->state)))                      \
     X("tool", "Tool", GL_NUMBER, GL_FOR_ALL, gl_text(r->tool))                                     \
     X("tool_version", "Version", GL_NUMBER, GL_FOR_ALL, gl_text(r->tool_version))                  \
@@ -505,18 +577,24 @@ typedef struct kind {
 } kind;
 
 static const kind kinds[] = {
-    {"verdict", verdict_table, true, false},       {"acceptance", tests_table, true, false},
-    {"checks", checks_table, true, false},         {"delivered", delivered_table, true, false},
-    {"missing", missing_table, true, false},       {"acceptance_list", list_table, false, true},
-    {"nccl_tests", nccl_tests_table, false, true}, {"runs", runs_table, true, false},
-    {"topology", topology_table, true, false},     {"signature", signature_table, true, false},
+    {"verdict", verdict_table, true, false},
+    {"acceptance", tests_table, true, false},
+    {"expected", expected_table, true, true},
+    {"checks", checks_table, true, false},
+    {"delivered", delivered_table, true, false},
+    {"missing", missing_table, true, false},
+    {"acceptance_list", list_table, false, true},
+    {"nccl_tests", nccl_tests_table, false, true},
+    {"runs", runs_table, true, false},
+    {"topology", topology_table, true, false},
+    {"signature", signature_table, true, false},
 };
 
 const char *const *gl_acceptance_table_names(void)
 {
-    static const char *const names[] = {"verdict",  "acceptance",      "checks",     "delivered",
-                                        "missing",  "acceptance_list", "nccl_tests", "runs",
-                                        "topology", "signature",       NULL};
+    static const char *const names[] = {"verdict",   "acceptance", "expected",        "checks",
+                                        "delivered", "missing",    "acceptance_list", "nccl_tests",
+                                        "runs",      "topology",   "signature",       NULL};
     return names;
 }
 
@@ -561,8 +639,8 @@ static void collect_warnings(const context *c, gl_scenario *out)
         out->warnings[out->warning_count++] = plan->warnings[i];
     if (misses_link(c->acceptance))
         out->warnings[out->warning_count++] =
-            "the planned cluster names no link of the catalogue: nothing is compared with what "
-            "such a link typically gives";
+            "the planned cluster names no link, and none is known for this GPU and transport: "
+            "nothing is compared with what such a link typically gives";
 }
 
 void gl_acceptance_report(const gl_acceptance *acceptance, const gl_acceptance_view *view,

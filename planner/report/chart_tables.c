@@ -3,13 +3,12 @@
 #include "planner/core/simulation.h"
 #include "planner/core/stage_plans.h"
 #include "planner/report/charts.h"
+#include "planner/report/columns.h"
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* ---- curves -----------------------------------------------------------------------------------
  */

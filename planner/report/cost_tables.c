@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/cost_tables.h"
+#include "planner/report/columns.h"
 
 #include <math.h>
 #include <string.h>
 
 /* As in plan_tables.c: one list per table, expanded twice. */
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 /* An amount of money for all, or for machines alone. */
 #define MONEY(X, name, heading, value)                                                             \

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_tables.h"
+#include "planner/report/columns.h"
 
 #include "planner/core/search.h"
 #include "planner/report/headline.h"
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
-
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
+#include <string.h>
 
 /* Options are called 1, 2, 3 in tables and texts. */
 static int64_t number_of(size_t index)
@@ -56,6 +54,18 @@ static gl_cell fits_cell(const gl_plan *plan)
     return memory->fits_known || !memory->fits ? gl_boolean(memory->fits) : (gl_cell){0};
 }
 
+/* Why a plan has no cost; NULL: it has one. */
+static const char *cost_missing(const gl_plan *plan)
+{
+    if (plan == NULL)
+        return "no plan";
+    if (plan->cost.cluster == NULL)
+        return "its cluster names no price list (prices: standard)";
+    if (plan->cost.missing == NULL && isnan(plan->cost.typical.per_million_tokens))
+        return "the tokens of its step are not known";
+    return plan->cost.missing;
+}
+
 #define OPTIONS(X)                                                                                 \
     X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(index)))                          \
     X("cluster", "Cluster", GL_NUMBER, GL_FOR_ALL, gl_text(cluster->name))                         \
@@ -63,20 +73,20 @@ static gl_cell fits_cell(const gl_plan *plan)
     X("inter_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES,                                         \
       gl_text(cluster->nodes > 1 ? link_name(&cluster->inter) : NULL))                             \
     X("nics_per_node", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(cluster->nics_per_node))       \
-    X("gpus", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(gl_workload_ranks(workload)))           \
+    X("gpus", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                    \
+      IF_LAYOUT(gl_integer(gl_workload_ranks(workload))))                                          \
     X("layout", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                  \
-      gl_text(gl_layout_text(&workload->parallel, &workload->batch, arena)))                       \
+      IF_LAYOUT(gl_text(gl_layout_text(&workload->parallel, &workload->batch, arena))))            \
     X("possible", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(plan != NULL))                      \
     X("fits", "Fits", GL_NUMBER, GL_FOR_ALL, IF_PLANNED(fits_cell(plan)))                          \
     X("step_time_s", "Step", GL_SECONDS, GL_FOR_ALL, STEP(time_s))                                 \
     X("half_width_frac", "80 % ±", GL_FRACTION, GL_FOR_PEOPLE,                                     \
-      IF_PLANNED(                                                                                  \
-          gl_real((plan->step.time_p90_s - plan->step.time_p10_s) / 2 / plan->step.time_s)))       \
+      IF_RUNS(gl_real((plan->step.time_p90_s - plan->step.time_p10_s) / 2 / plan->step.time_s)))   \
     X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(time_p10_s))                      \
     X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(time_p90_s))                      \
     X("sequences_per_step", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
-      gl_real((double)gl_workload_microbatches(workload) * workload->batch.micro *                 \
-              workload->parallel.dp))                                                              \
+      IF_LAYOUT(gl_real((double)gl_workload_microbatches(workload) * workload->batch.micro *       \
+                        workload->parallel.dp)))                                                   \
     X("slower_frac", "Slower by", GL_FRACTION, GL_FOR_ALL, gl_real(option->slower_frac))           \
     X("fastest_probability_frac", "P(fastest)", GL_FRACTION, GL_FOR_ALL,                           \
       gl_real(option->fastest_probability))                                                        \
@@ -101,34 +111,44 @@ static gl_cell fits_cell(const gl_plan *plan)
     X("intra_node_available_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                   \
       NEED(INTRA, available_bytes_per_s))                                                          \
     X("intra_node_verdict", "In node", GL_NUMBER, GL_FOR_ALL,                                      \
-      IF_PLANNED(verdict_cell(&plan->needs[GL_TIER_INTRA_NODE])))                                  \
+      IF_RUNS(verdict_cell(&plan->needs[GL_TIER_INTRA_NODE])))                                     \
     X("inter_node_required_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                    \
       NEED(INTER, required_bytes_per_s))                                                           \
     X("inter_node_available_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                   \
       NEED(INTER, available_bytes_per_s))                                                          \
     X("inter_node_verdict", "Between", GL_NUMBER, GL_FOR_ALL,                                      \
-      IF_PLANNED(verdict_cell(&plan->needs[GL_TIER_INTER_NODE])))                                  \
+      IF_RUNS(verdict_cell(&plan->needs[GL_TIER_INTER_NODE])))                                     \
     X("memory_per_gpu_bytes", NULL, GL_BYTES, GL_FOR_MACHINES,                                     \
       IF_PLANNED(gl_real(plan->memory.total_bytes)))                                               \
     X("memory_capacity_bytes", NULL, GL_BYTES, GL_FOR_MACHINES,                                    \
       IF_PLANNED(gl_real(plan->memory.capacity_bytes)))                                            \
     X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                \
-      IF_PLANNED(gl_text(gl_evidence_name(plan->step.evidence))))                                  \
+      IF_RUNS(gl_text(gl_evidence_name(plan->step.evidence))))                                     \
     X("currency", NULL, GL_NUMBER, GL_FOR_MACHINES, IF_PRICED(gl_text(plan->cost.currency)))       \
     X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.capex))                              \
     X("per_gpu_hour", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_gpu_hour))                \
-    X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_million_tokens))    \
-    X("per_million_tokens_p10", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(per_million_tokens.p10))    \
-    X("per_million_tokens_p90", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(per_million_tokens.p90))    \
+    X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
+      WORK_COST(typical.per_million_tokens))                                                       \
+    X("per_million_tokens_p10", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
+      WORK_COST(per_million_tokens.p10))                                                           \
+    X("per_million_tokens_p90", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
+      WORK_COST(per_million_tokens.p90))                                                           \
+    X("per_run", NULL, GL_NUMBER, GL_FOR_MACHINES, WORK_COST(typical.per_run))                     \
+    X("per_run_p10", NULL, GL_NUMBER, GL_FOR_MACHINES, WORK_COST(per_run.p10))                     \
+    X("per_run_p90", NULL, GL_NUMBER, GL_FOR_MACHINES, WORK_COST(per_run.p90))                     \
+    X("cost_missing", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(cost_missing(plan)))               \
     X("note", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->why_not))                            \
     X("remedy", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->remedy))
 
+#define IF_LAYOUT(cell)    (!note->has_no_layout ? (cell) : (gl_cell){0})
 #define IF_PLANNED(cell)   (plan != NULL ? (cell) : (gl_cell){0})
-#define STEP(member)       IF_PLANNED(gl_real(plan->step.member))
-#define EXPOSED(dimension) IF_PLANNED(gl_real(exposed_s(plan, dimension)))
+#define IF_RUNS(cell)      (gl_compared_runs(option) ? (cell) : (gl_cell){0})
+#define STEP(member)       IF_RUNS(gl_real(plan->step.member))
+#define EXPOSED(dimension) IF_RUNS(gl_real(exposed_s(plan, dimension)))
 #define IF_PRICED(cell)    (plan != NULL && plan->cost.cluster != NULL ? (cell) : (gl_cell){0})
 #define COST(member)       IF_PRICED(gl_real(plan->cost.member))
-#define NEED(tier, member) IF_PLANNED(gl_real(plan->needs[GL_TIER_##tier##_NODE].member))
+#define WORK_COST(member)  IF_RUNS(COST(member))
+#define NEED(tier, member) IF_RUNS(gl_real(plan->needs[GL_TIER_##tier##_NODE].member))
 
 gl_table *gl_options_table(const gl_comparison *comparison, const gl_option_note *notes,
                            size_t index, gl_arena *arena)
@@ -303,7 +323,18 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
     X("dearer_network_at_even", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_real(money.even.network_at_even))
 
-/* Two options as money; NaN where one of them has no price. */
+/* Does the option have an answer in money? */
+static bool is_priced(const gl_compared *option)
+{
+    return gl_is_compared(option) && cost_missing(option->plan) == NULL;
+}
+
+static bool same_currency(const gl_compared *a, const gl_compared *b)
+{
+    return strcmp(a->plan->cost.currency, b->plan->cost.currency) == 0;
+}
+
+/* Two options as money; NaN where one of them has no price, or one in another currency. */
 typedef struct money_of_pair {
     double probability_cheaper;
     gl_cost_even even;
@@ -313,8 +344,7 @@ static money_of_pair money_of(const gl_compared *a, const gl_compared *b)
 {
     const double nan = (double)NAN;
     money_of_pair money = {nan, {.months = nan, .network = nan, .network_at_even = nan}};
-    if (a->plan == NULL || b->plan == NULL || a->plan->cost.cluster == NULL ||
-        b->plan->cost.cluster == NULL)
+    if (!is_priced(a) || !is_priced(b) || !same_currency(a, b))
         return money;
     money.probability_cheaper = gl_cost_probability_cheaper(&a->plan->cost, &b->plan->cost);
     money.even = gl_cost_break_even(&a->plan->cost, &b->plan->cost);
@@ -381,24 +411,36 @@ static const char *place_text(const gl_comparison *comparison, size_t index, gl_
     const gl_compared *option = &comparison->options[index];
     if (index == comparison->fastest)
         return "fastest";
-    if (isnan(option->slower_frac))
-        return "not known";
     if (fabs(option->slower_frac) < 5e-4)
         return "as fast";
-    if (option->slower_frac < 0)
-        return gl_arena_printf(arena, "would be %s faster", percent(-option->slower_frac, arena));
     return gl_arena_printf(arena, "%s slower", percent(option->slower_frac, arena));
 }
 
 /* "16 x 8 GPUs", "64 of 2 x 72 GPUs" */
-static const char *gpus_text(const gl_setup *setup, gl_arena *arena)
+static const char *gpus_text(const gl_setup *setup, const gl_option_note *note, gl_arena *arena)
 {
     const gl_cluster *c = setup->cluster;
     long long used = (long long)gl_workload_ranks(setup->workload);
     const char *all = gl_arena_printf(arena, "%d x %d GPUs", c->nodes, c->gpus_per_node);
-    return used < (long long)c->nodes * c->gpus_per_node
+    return !note->has_no_layout && used < (long long)c->nodes * c->gpus_per_node
                ? gl_arena_printf(arena, "%lld of %s", used, all)
                : all;
+}
+
+static const char *no_answer(const gl_compared *option)
+{
+    if (option->plan == NULL)
+        return "IMPOSSIBLE";
+    return gl_compared_runs(option) ? "NOT KNOWN" : "DOES NOT FIT";
+}
+
+static const char *meant_layout(const gl_compared *option, const gl_option_note *note,
+                                gl_arena *arena)
+{
+    const gl_workload *w = option->setup.workload;
+    return note->has_no_layout
+               ? ""
+               : gl_arena_printf(arena, "; %s", gl_layout_text(&w->parallel, &w->batch, arena));
 }
 
 /* What an option does, what it waits for, what its links need. */
@@ -409,15 +451,12 @@ static const char *option_text(const gl_comparison *comparison, const gl_option_
     const gl_plan *plan = option->plan;
     const char *text =
         gl_arena_printf(arena, "%lld  %s (%s): ", (long long)number_of(index),
-                        option->setup.cluster->name, gpus_text(&option->setup, arena));
+                        option->setup.cluster->name, gpus_text(&option->setup, note, arena));
     const char *remedy =
         note->remedy != NULL ? gl_arena_printf(arena, "   %s\n", note->remedy) : "";
-    if (plan == NULL)
-        return gl_arena_printf(arena, "%sIMPOSSIBLE\n   %s\n%s", text, note->why_not, remedy);
     if (note->why_not != NULL)
-        text = gl_arena_printf(arena, "%sDOES NOT FIT\n   %s\n%s   ", text, note->why_not, remedy);
-    if (isnan(plan->step.time_s))
-        return gl_arena_printf(arena, "%sstep time is not known\n", text);
+        return gl_arena_printf(arena, "%s%s%s\n   %s\n%s", text, no_answer(option),
+                               meant_layout(option, note, arena), note->why_not, remedy);
     return gl_arena_printf(
         arena, "%s%s, %s (%s to %s), %.0f tokens/s a GPU; %s\n%s%s%s", text,
         place_text(comparison, index, arena), quantity(plan->step.time_s, GL_SECONDS, arena),
@@ -536,8 +575,7 @@ static const char *verdict_lines(const gl_comparison *comparison, gl_arena *aren
                    ? "Step times are not known: nothing says which option is faster\n"
                    : "No option runs this work as it is described\n";
     for (size_t i = 0; i < comparison->option_count; i++)
-        if (i != comparison->fastest && gl_compared_runs(&comparison->options[i]) &&
-            !isnan(comparison->options[i].slower_frac))
+        if (i != comparison->fastest && gl_is_compared(&comparison->options[i]))
             text = add(text, "", slower_text(comparison, i, arena), arena);
     const char *less = thinning(&comparison->options[comparison->fastest], arena);
     if (less[0] != '\0')
@@ -545,6 +583,85 @@ static const char *verdict_lines(const gl_comparison *comparison, gl_arena *aren
                                (long long)number_of(comparison->fastest),
                                percent(comparison->tolerance_frac, arena), less);
     return text;
+}
+
+/* ── in money ────────────────────────────────────────────────────────────────────────────────── */
+
+static const char *money_text(double value, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_money(value, text, sizeof text));
+}
+
+static double token_price(const gl_compared *option)
+{
+    return option->plan->cost.typical.per_million_tokens;
+}
+
+/* "0.52 USD a million tokens (0.41 to 0.70), 7,800,000 USD a run" */
+static const char *price_text(const gl_compared *option, gl_arena *arena)
+{
+    const gl_cost *cost = &option->plan->cost;
+    const char *run = isnan(cost->typical.per_run)
+                          ? ""
+                          : gl_arena_printf(arena, ", %s a run (%s to %s)",
+                                            money_text(cost->typical.per_run, arena),
+                                            money_text(cost->per_run.p10, arena),
+                                            money_text(cost->per_run.p90, arena));
+    return gl_arena_printf(arena, "%s %s a million tokens (%s to %s)%s",
+                           money_text(token_price(option), arena), cost->currency,
+                           money_text(cost->per_million_tokens.p10, arena),
+                           money_text(cost->per_million_tokens.p90, arena), run);
+}
+
+static size_t find_cheapest(const gl_comparison *comparison)
+{
+    size_t cheapest = comparison->option_count;
+    for (size_t i = 0; i < comparison->option_count; i++) {
+        const gl_compared *option = &comparison->options[i];
+        if (is_priced(option) &&
+            (cheapest == comparison->option_count ||
+             token_price(option) < token_price(&comparison->options[cheapest])))
+            cheapest = i;
+    }
+    return cheapest;
+}
+
+/* What an option costs more than the cheapest, and why that is not known where it is not. */
+static const char *dearer_text(const gl_comparison *comparison, size_t index, size_t cheapest,
+                               gl_arena *arena)
+{
+    const gl_compared *option = &comparison->options[index], *best = &comparison->options[cheapest];
+    long long number = (long long)number_of(index);
+    if (!is_priced(option))
+        return gl_arena_printf(arena, "%lld has no price: %s\n", number,
+                               option->plan->cost.missing != NULL
+                                   ? "a part of it has none, see the warnings"
+                                   : cost_missing(option->plan));
+    if (!same_currency(option, best))
+        return gl_arena_printf(arena, "%lld costs %s, another currency\n", number,
+                               price_text(option, arena));
+    double more = token_price(option) / token_price(best) - 1;
+    return gl_arena_printf(
+        arena, "%lld costs %s%s: %s; P(%lld is cheaper) = %s\n", number,
+        more < 5e-4 ? "as much" : percent(more, arena), more < 5e-4 ? "" : " more",
+        price_text(option, arena), number,
+        percent(gl_cost_probability_cheaper(&option->plan->cost, &best->plan->cost), arena));
+}
+
+/* Which is cheaper, by how much and how surely; "" where no two options are compared or none has a
+ * price. */
+static const char *money_lines(const gl_comparison *comparison, gl_arena *arena)
+{
+    size_t cheapest = find_cheapest(comparison);
+    const char *text = "";
+    if (cheapest == comparison->option_count || comparison->pair_count == 0)
+        return "";
+    for (size_t i = 0; i < comparison->option_count; i++)
+        if (i != cheapest && gl_is_compared(&comparison->options[i]))
+            text = add(text, "", dearer_text(comparison, i, cheapest, arena), arena);
+    return gl_arena_printf(arena, "%lld is cheapest: %s\n%s", (long long)number_of(cheapest),
+                           price_text(&comparison->options[cheapest], arena), text);
 }
 
 const char *gl_options_headline(const gl_comparison *comparison, const gl_option_note *notes,
@@ -555,5 +672,6 @@ const char *gl_options_headline(const gl_comparison *comparison, const gl_option
                         best_layouts ? "its best layout" : "the layout given");
     for (size_t i = 0; i < comparison->option_count; i++)
         text = gl_arena_printf(arena, "%s%s", text, option_text(comparison, &notes[i], i, arena));
-    return gl_arena_printf(arena, "%s\n%s", text, verdict_lines(comparison, arena));
+    return gl_arena_printf(arena, "%s\n%s%s", text, verdict_lines(comparison, arena),
+                           money_lines(comparison, arena));
 }

@@ -9,10 +9,11 @@
 #include "common/table.h"
 #include "planner/core/comparison.h"
 
-/* An option beside what was computed: why it cannot run, and what would change that. */
+/* An option beside what was computed: why it has no answer, and what would change that. */
 typedef struct gl_option_note {
-    const char *why_not; /* NULL: it runs */
+    const char *why_not; /* NULL: it runs, and its step time is known */
     const char *remedy;  /* NULL: none is known */
+    bool has_no_layout;  /* its own was looked for and not found: the described one is not meant */
 } gl_option_note;
 
 /* A table of one row, so that each scenario holds its own and a CSV has a row per option. */

@@ -26,10 +26,20 @@ typedef struct gl_plan_view {
     size_t note_count;
 } gl_plan_view;
 
+/* "Llama 3 70B on h200, parallel.tp=4" */
+const char *gl_plan_scenario_name(const gl_plan *plan, const gl_setting *swept, size_t swept_count,
+                                  gl_arena *arena);
+
 /* Builds the scenario in `arena`. It keeps nothing of the plan: the plan's arena may go before the
  * report is rendered. */
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,
                       gl_scenario *out);
+
+/* The same keys for what has no plan: what was asked for, and tables without a row. `has_layout`:
+ * the workload's layout was meant. */
+void gl_plan_absent_scenario(const gl_workload *workload, bool has_layout,
+                             const gl_cluster *cluster, const gl_plan_view *view, gl_arena *arena,
+                             gl_scenario *out);
 
 /* Takes the `summary` rows out of all scenarios and puts them side by side in one of their own:
  * that is how people see them. Machines read a `summary` in each scenario. */

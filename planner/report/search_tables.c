@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/search_tables.h"
+#include "planner/report/columns.h"
 
 #include "planner/report/headline.h"
 
@@ -7,9 +8,6 @@
 #include <string.h>
 
 /* One list per table, as in plan_tables.c. */
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
 {

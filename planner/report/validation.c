@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/validation.h"
+#include "planner/report/columns.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* One list per table, as in plan_tables.c. */
-#define AS_COLUMN(name, heading, dimension, audience, value) {name, heading, dimension, audience},
-#define AS_CELL(name, heading, dimension, audience, value)   *cell++ = (value);
-#define COUNT(array)                                         (sizeof(array) / sizeof((array)[0]))
 
 /* Published counts are rounded, embeddings padded or left out: beyond this a row was misread. */
 static const double PARAMETERS_TOLERANCE = 0.06;

@@ -4,6 +4,8 @@
  * the network model predicts them from the rest: sizes one by one, and rank counts.
  * network_check points CLUSTER...: the same, each point as a line of CSV.
  * network_check speed CLUSTER...: what one query costs.
+ * network_check again CLUSTER OTHER: how well the curves of one predict the samples of the other, a
+ * second measurement of such a machine.
  * network_check published data/validation/collectives/published.csv: published collectives against
  * the catalogue.
  */
@@ -44,6 +46,26 @@ static void print_line(const char *name, const char *what, const char *part,
             100 * s.held_frac);
 }
 
+static void print_part(const char *name, const gl_held_point *points, size_t count, double from,
+                       double to, gl_arena *arena)
+{
+    gl_held_point *some = GL_ARENA_NEW(arena, gl_held_point, count);
+    size_t n = 0;
+    for (size_t i = 0; i < count; i++)
+        if (points[i].size_bytes >= from && points[i].size_bytes < to)
+            some[n++] = points[i];
+    print_line("", "", name, some, n, arena);
+}
+
+static void print_parts(const char *title, const gl_held_point *points, size_t count,
+                        gl_arena *arena)
+{
+    printf("%s\n", title);
+    print_part("below 1 MiB", points, count, 0, 1 << 20, arena);
+    print_part("1 to 64 MiB", points, count, 1 << 20, 1 << 26, arena);
+    print_part("above", points, count, 1 << 26, (double)INFINITY, arena);
+}
+
 static void print_points(const char *name, int kind, const gl_held_point *points, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -80,6 +102,21 @@ static void check_cluster(const char *name, bool as_points, gl_arena *arena)
         if (refused > 0)
             printf("  refused: %zu\n", refused);
     }
+}
+
+static int check_again(const char *name, const char *other, gl_arena *arena)
+{
+    gl_cluster cluster, again;
+    size_t count, refused;
+    if (!load(name, arena, &cluster) || !load(other, arena, &again))
+        return 3;
+    const gl_held_point *points = gl_network_check_again(&cluster, &again, arena, &count, &refused);
+    print_parts(gl_arena_printf(arena, "%s from %s", again.name, cluster.name), points, count,
+                arena);
+    print_line("all", "", "all sizes", points, count, arena);
+    if (refused > 0)
+        printf("  refused: %zu\n", refused);
+    return 0;
 }
 
 /* A query of each collective, placement and size in turn, as a search asks them. */
@@ -163,26 +200,6 @@ static bool same_machine(const gl_comm_run *a, const gl_comm_run *b)
            strcmp(a->inter_name, b->inter_name) == 0 && a->placement.nodes == b->placement.nodes;
 }
 
-static void print_part(const char *name, const gl_held_point *points, size_t count, double from,
-                       double to, gl_arena *arena)
-{
-    gl_held_point *some = GL_ARENA_NEW(arena, gl_held_point, count);
-    size_t n = 0;
-    for (size_t i = 0; i < count; i++)
-        if (points[i].size_bytes >= from && points[i].size_bytes < to)
-            some[n++] = points[i];
-    print_line("", "", name, some, n, arena);
-}
-
-static void print_parts(const char *title, const gl_held_point *points, size_t count,
-                        gl_arena *arena)
-{
-    printf("%s\n", title);
-    print_part("below 1 MiB", points, count, 0, 1 << 20, arena);
-    print_part("1 to 64 MiB", points, count, 1 << 20, 1 << 26, arena);
-    print_part("above", points, count, 1 << 26, (double)INFINITY, arena);
-}
-
 static int check_published(const char *file, bool each, gl_arena *arena)
 {
     static gl_comm_run runs[ROWS_MAX];
@@ -234,6 +251,8 @@ int main(int argc, char **argv)
     gl_arena *arena = gl_arena_create();
     if (argc == 3 && strncmp(argv[1], "published", 9) == 0)
         return check_published(argv[2], strcmp(argv[1], "published-rows") == 0, arena);
+    if (argc == 4 && strcmp(argv[1], "again") == 0)
+        return check_again(argv[2], argv[3], arena);
     for (int i = 2; i < argc && strcmp(argv[1], "speed") == 0; i++)
         measure_speed(argv[i], arena);
     if (argc > 2 && strcmp(argv[1], "speed") == 0)
@@ -241,7 +260,8 @@ int main(int argc, char **argv)
     bool as_points = argc > 2 && strcmp(argv[1], "points") == 0;
     if (argc < 3 || (!as_points && strcmp(argv[1], "curves") != 0)) {
         fprintf(stderr,
-                "usage: network_check curves|points|speed CLUSTER... | published FILE.csv\n");
+                "usage: network_check curves|points|speed CLUSTER... | again CLUSTER OTHER | "
+                "published FILE.csv\n");
         return 2;
     }
     for (int i = 2; i < argc; i++)

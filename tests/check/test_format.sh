@@ -4,6 +4,6 @@
 set -euo pipefail
 cd "$GPULINK_SOURCE"
 tool=$(command -v clang-format-14) || { echo 'clang-format-14 is missing: see bootstrap.sh'; exit 1; }
-mapfile -t files < <(find common planner calibrate tests -name '*.[ch]' | sort)
+mapfile -t files < <(find common planner lib calibrate docs/examples tests -name '*.[ch]' | sort)
 "$tool" --dry-run -Werror "${files[@]}"
 echo "${#files[@]} files are formatted"

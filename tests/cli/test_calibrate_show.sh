@@ -53,7 +53,7 @@ cp a.db same.db
 expect 2 'is a database' show same.db --output same.db
 cmp -s a.db same.db || complain 'the database was replaced by its report'
 
-expect 3 'there is no curve 99' show a.db --curve 99
+expect 2 'there is no curve 99' show a.db --curve 99
 expect 2 'curves' show a.db --table nonsense
 expect 2 "did you mean 'markdown'" show a.db --format markdwn
 expect 2 'an argument is missing' show

@@ -32,6 +32,12 @@ says '^scenario,line,dimension,operation,collective,dtype,ranks,'
 expect 0 '' "${accept[@]}" --measured h200-nvlink --format markdown --output signed.md
 expect 0 '^\| supplier \|' cat signed.md
 
+# The day of measuring is that of the log, where there is one; otherwise the import's is called so.
+expect 0 'not known; imported' "${accept[@]}" --measured h200-nvlink --table runs
+gpulink-calibrate import -q --db dated.db --transport nvlink "$GPULINK_SOURCE/tests/fixtures/nccl/json_all_reduce.json"
+expect 0 '2026-11-30T02:26:29' "${accept[@]}" --measured dated.db --table runs
+expect 0 '"imported_at": null' "${accept[@]}" --measured dated.db --format json
+
 # Tolerance: the same machine passes without any.
 expect 0 '' "${accept[@]}" --measured h200-nvlink --tolerance 0
 expect 2 'tolerance' "${accept[@]}" --measured h200-nvlink --tolerance -1%
@@ -59,6 +65,13 @@ expect 0 'few calls: 2' "${accept[@]}" --measured new.db --format csv -q
 spoil "UPDATE sample SET time_median_s = time_median_s * 1.5"
 expect 1 '' "${accept[@]}" --measured new.db
 says '50 % slower than planned'
+spoil "UPDATE sample SET time_median_s = time_median_s / 1000"
+expect 1 '' "${accept[@]}" --measured new.db
+wrapped "is above the link's rate, 450: measured wrongly"
+expect 1 '' gpulink-calibrate doctor --db new.db
+says 'above what the link can carry, 450 \[above-link\]'
+expect 0 'over nvlink instead of shm' gpulink-plan accept "$model" --cluster h200-host-memory --measured h200-nvlink --format csv -q
+expect 0 'nvlink4 +450 GB/s +371 GB/s +351 GB/s +150 MB +285 GB/s' "${accept[@]}" --table expected
 spoil "DELETE FROM sample WHERE curve_id IN (SELECT id FROM curve WHERE collective = 'all_reduce');
     DELETE FROM curve WHERE collective = 'all_reduce'"
 expect 1 '' "${accept[@]}" --measured new.db
@@ -77,11 +90,25 @@ expect 0 '^NOT MEASURED YET' "${accept[@]}"
 expect 0 '' "${accept[@]}" --list list.csv
 [ ! -s out ] || fail '--list alone prints something'
 expect 0 ',all_reduce,bf16,2,1,2,1,131072000,' cat list.csv
+# Whatever else is asked for is written as well; commands stand alone.
+expect 0 '"acceptance_list"' "${accept[@]}" --list list.csv --format json
+expect 0 '' "${accept[@]}" --list list.csv --output report.txt
+expect 0 '^NOT MEASURED YET' cat report.txt
+expect 0 '^ACCEPTED' "${accept[@]}" --list list.csv --measured h200-nvlink
+expect 0 '^all_reduce_perf' "${accept[@]}" --list list.csv --nccl-tests
+expect 0 '' "${accept[@]}" --nccl-tests --output commands.sh
+expect 0 '^all_reduce_perf' cat commands.sh
+expect 2 'plain commands' "${accept[@]}" --nccl-tests --format json
+expect 2 'plain commands' "${accept[@]}" --nccl-tests --table nccl_tests
+expect 2 'does not go with' "${accept[@]}" --nccl-tests --measured h200-nvlink
 [ "$(wc -l <list.csv)" -eq 7 ] || fail "$(wc -l <list.csv) lines in list.csv"
 expect 0 '^all_reduce_perf -b 8 -e 268435456 -f 2 -g 2 -d bfloat16 -n 20 -c 1$' "${accept[@]}" --nccl-tests
 expect 0 "^mpirun -n 32 -N 8 -x NCCL_TESTS_SPLIT='MOD 8' all_gather_perf" \
     gpulink-plan accept "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --nccl-tests
 says '^mpirun -n 128 -N 8 all_reduce_perf'
+
+# Where a limit comes from.
+expect 0 '466 us · \(1 \+ 0.1\)' gpulink-plan explain "$model" --cluster h200-nvlink acceptance.1
 
 # Slips.
 expect 2 'give one --cluster' "${accept[@]}" --cluster h200-socket

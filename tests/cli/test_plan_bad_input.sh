@@ -105,8 +105,9 @@ expect 3 'all_reduce\.txt: is output of nccl-tests: import it first: gpulink-cal
     plan good.yaml "$GPULINK_SOURCE/tests/fixtures/nccl/check_all_reduce.txt"
 expect 3 'is output of nccl-tests' plan good.yaml "$GPULINK_SOURCE/tests/fixtures/nccl/json_all_reduce.json"
 config=$GPULINK_SOURCE/tests/fixtures/huggingface/llama-3-8b.json
-expect 3 'is a Hugging Face configuration: .*huggingface: llama-3-8b\.json, sequence' plan "$config"
-expect 3 'is a Hugging Face configuration' gpulink-plan check "$config"
+expect 0 'llama-3-8b' plan "$config" "$cluster"
+expect 3 'standard input: is a Hugging Face configuration: give its file' \
+    bash -c 'gpulink-plan check - <"$1"' - "$config"
 expect 3 "'ethernet-100' is a link of the catalogue, not a cluster" plan good.yaml ethernet-100
 expect 3 "'h200-sxm' is a GPU of the catalogue, not a cluster.*cluster\.gpu" plan good.yaml h200-sxm
 printf '{"model_type": "llama"' >broken.json
@@ -140,15 +141,15 @@ expect 2 'empty value' gpulink-plan good.yaml --cluster "$cluster" --sweep paral
 expect 2 'set twice' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp=1 --sweep parallel.tp=1,2
 expect 2 'more than 10000 scenarios' gpulink-plan good.yaml --cluster "$cluster" \
     --sweep "batch.micro=$(seq -s, 1 101)" --sweep "batch.global=$(seq -s, 1 101)"
-expect 3 '^gpulink-plan: --sweep parallel\.tpp=1: parallel\.tpp: unknown field' \
+expect 2 '^gpulink-plan: --sweep parallel\.tpp=1: parallel\.tpp: unknown field' \
     gpulink-plan good.yaml --cluster "$cluster" --sweep parallel.tpp=1,2
-expect 3 'is a calibration database: --sweep cluster\.nodes needs' \
+expect 2 'is a calibration database: --sweep cluster\.nodes needs' \
     gpulink-plan good.yaml --cluster "$db" --sweep cluster.nodes=1,2
 expect 2 "'explian' is neither a command nor a file; did you mean 'explain'" gpulink-plan help explian
 expect 2 'stage' gpulink-plan good.yaml --cluster "$cluster" --stage 7
 expect 2 'headroom' gpulink-plan good.yaml --cluster "$cluster" --headroom 0.5
-expect 3 'parallel\.tpp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tpp=4
-expect 3 'parallel\.tp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp=many
+expect 2 'parallel\.tpp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tpp=4
+expect 2 'parallel\.tp' gpulink-plan good.yaml --cluster "$cluster" --set parallel.tp=many
 expect 2 "no line 'step.tims_s'|did you mean 'step.time_s'" gpulink-plan explain good.yaml --cluster "$cluster" step.tims_s
 expect 2 'there is no line 999' gpulink-plan explain good.yaml --cluster "$cluster" 999
 expect 2 "no schema 'modle'" gpulink-plan schema modle

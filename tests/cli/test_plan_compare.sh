@@ -36,6 +36,31 @@ cmp -s a.json b.json || fail 'the same seed gives another answer'
 # The answer is no: and what would change it.
 expect 1 '' gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster l40s-16-roce
 grep -q 'DOES NOT FIT' out && grep -q 'fits with parallel.zero=3' out || fail 'not said what would make it fit'
+# … and what has no answer is compared with nothing, in words and in figures.
+none() {
+    checks=$((checks + 1))
+    ! grep -Eq -- "$1" out || fail "an option without an answer is compared: $1"
+}
+none '^A  B|P\(A|slower|^2  (intra|inter)|option 2'
+expect 1 '' gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster l40s-16-roce \
+    --cluster hgx-h100-16-ndr-4to1 -f json
+sed -n '/"probability": \[/,/\]/p' out | grep -c '"option_a"' >pairs
+checks=$((checks + 1))
+[ "$(cat pairs)" -eq 1 ] || fail 'pairs of options that have no answer'
+sed -n '/"options": \[/,/\]/p' out >rows
+for key in step_time_s slower_frac fastest_probability_frac per_million_tokens; do
+    checks=$((checks + 1))
+    [ "$(grep -c "\"$key\": null" rows)" -eq 1 ] || fail "$key of an option without an answer"
+done
+expect 0 '' grep -q '"note": "needs 53' rows
+# Every option has the same keys, and a null its reason.
+keys() {
+    awk '/^      "name"/ { n++ } /^      "[a-z_]+":/ { sub(/:.*/, ""); print > "keys-" n }' "$1"
+}
+gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster h200-nvlink -f json >answer.json || true
+keys answer.json
+expect 0 '' cmp keys-1 keys-2
+expect 0 '' grep -q 'h200-nvlink has no answer: .*needs 128 GPUs' answer.json
 expect 1 'possible with cluster.nodes=16, or with parallel.dp=2' gpulink-plan compare "$models/llama3-70b.yaml" \
     --cluster hgx-h100-16-ndr --cluster l40s-16-roce --set cluster.nodes=8 -f csv
 checks=$((checks + 1))
@@ -45,6 +70,7 @@ grep -q 'IMPOSSIBLE' <(gpulink-plan compare "$models/llama3-70b.yaml" --cluster 
 expect 0 'Memory .*: fits' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce --set parallel.zero=3
 
 # What is not known is said, and equals are equal.
+expect 0 'NOT KNOWN; ' gpulink-plan compare "$models/minimal.yaml" "${pair[@]}"
 expect 0 'Step times are not known: nothing says which' gpulink-plan compare "$models/minimal.yaml" "${pair[@]}"
 expect 0 '2 is as fast as 1: for this work what either has more is not needed' gpulink-plan compare \
     "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1
@@ -65,12 +91,57 @@ expect 0 'pcie5-x16' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-1
 # Each with its own layout; nothing fits: no, and what would.
 expect 0 '2 options, each with its best layout' gpulink-plan compare "$models/llama2-7b-finetune.yaml" \
     --set cluster.nodes=1 --best-layout --cluster pcie5-switch-16 --cluster pcie5-pairs-16
-expect 1 'no layout fits; one would; with 128 such GPUs' gpulink-plan compare "$models/llama3-405b.yaml" \
+expect 1 'no layout fits: the nearest lacks .*; fits with 128 such GPUs' gpulink-plan compare "$models/llama3-405b.yaml" \
     --set cluster.nodes=1 --best-layout --cluster hgx-h100-16-ndr --cluster l40s-16-roce -f csv
+# The described layout does not pose as the best one.
+expect 1 '' gpulink-plan compare "$models/llama3-405b.yaml" --best-layout --cluster hgx-h100-16-ndr --cluster h200-nvlink -f json
+keys out
+for pattern in '"layout": null' '"gpus": null' '"parallel": null' '"step": null' '"remedy": "fits with [0-9]+ such GPUs' \
+    '"note": "no layout fits: the nearest lacks'; do
+    checks=$((checks + 1))
+    grep -Eq -- "$pattern" out || fail "nothing fits, and yet no $pattern"
+done
+expect 0 '' cmp keys-1 keys-2
+expect 1 '' gpulink-plan compare "$models/llama3-405b.yaml" --best-layout --cluster hgx-h100-16-ndr --cluster h200-nvlink
+none 'layers held by stage|uneven'
+# The same with any number of jobs.
+for jobs in 1 3; do
+    gpulink-plan compare "$models/llama2-7b-finetune.yaml" --set cluster.nodes=1 --best-layout --jobs $jobs \
+        --cluster pcie5-switch-16 --cluster hgx-h100-16-ndr -f json >jobs-$jobs
+done
+expect 0 '' cmp jobs-1 jobs-3
+# Interrupted: the best so far, and who says it is that.
+interrupt() {
+    "$@" >partial 2>err &
+    local pid=$!
+    sleep 0.4
+    kill -TERM $pid 2>/dev/null || true # a shell lets its jobs ignore SIGINT
+    wait $pid
+}
+status=0
+interrupt gpulink-plan compare "$models/llama3-405b.yaml" --best-layout --jobs 1 --cluster hgx-h800-256-ndr \
+    --cluster hgx-h100-16-ndr || status=$?
+checks=$((checks + 1))
+case $status in
+0 | 1) grep -q 'interrupted' partial || fail 'an interrupted comparison does not say so' ;;
+*) fail "status $status after an interrupt" ;;
+esac
+
+# In money.
+money=(gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1)
+expect 0 '^2 is cheapest: [0-9.]+ USD a million tokens \([0-9.]+ to [0-9.]+\)$' "${money[@]}"
+expect 0 '^1 costs [0-9.]+ % more: .* P\(1 is cheaper\) = 0\.0 %|P\(1 is cheaper\) = 0\.0 %' "${money[@]}"
+expect 0 'a million tokens .*, [0-9,]+ a run \(' "${money[@]}" --set training.tokens=15e12
+expect 0 '^3 has no price: its cluster names no price list \(prices: standard\)$' "${money[@]}" --cluster pcie5-switch-16
+expect 0 '^3 has no price: a part of it has none, see the warnings$' "${money[@]}" --cluster l40s-16-roce --set parallel.zero=3
+expect 0 '"cost_missing": "its cluster names no price list' "${money[@]}" --cluster pcie5-switch-16 -f json
+expect 0 '"per_run": [0-9]' "${money[@]}" --set training.tokens=15e12 -f json
+expect 0 '^Llama 3 8B' gpulink-plan compare "$models/llama3-8b.yaml" --cluster pcie5-switch-16 --cluster pcie5-pairs-16
+none 'cheapest|has no price'
 
 expect 2 'two options or more' gpulink-plan compare "$model" --cluster h200-nvlink
 expect 2 'cluster is missing' gpulink-plan compare "$model"
 expect 2 'table .nonsense' gpulink-plan compare "$model" "${pair[@]}" --table nonsense
 expect 3 'no such cluster' gpulink-plan compare "$model" --cluster h200-nvlink --cluster nowhere
-expect 3 'calibration database' gpulink-plan compare "$model" "${pair[@]}" --set cluster.nodes=2
+expect 2 'calibration database' gpulink-plan compare "$model" "${pair[@]}" --set cluster.nodes=2
 expect 4 'No space left' gpulink-plan compare "$model" "${pair[@]}" --output /dev/full

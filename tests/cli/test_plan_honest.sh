@@ -78,7 +78,7 @@ expect 3 "has no price list 'nowhere'" gpulink-plan "$model" --cluster hgx-h100-
 # A stated time that no GPU can reach is doubted, and a limit that is printed is allowed.
 expect 0 'compute as stated makes an MFU of [0-9.e+]+ %, which no GPU can do' bash -c \
     "gpulink-plan '$model' --cluster hgx-h100-16-ndr --set 'compute.step=1 us' 2>&1"
-expect 3 'allowed: above 0, at most 100 d' \
+expect 2 'allowed: above 0, at most 100 d' \
     gpulink-plan "$model" --cluster hgx-h100-16-ndr --set 'compute.step=101 d'
 expect 0 'Step' gpulink-plan "$model" --cluster hgx-h100-16-ndr --set 'compute.step=100 d'
 

@@ -39,11 +39,12 @@ expect 0 '' "${search[@]}" -f csv -q --fix parallel.dp=8 --fix micro -o dp.csv
 same "$(column dp dp.csv)" 8
 same "$(column micro dp.csv)" "$(sed -n 's/^batch:.*micro: \([0-9]*\).*/\1/p' "$model")"
 expect 0 '^tp above 4: by --max-tp' "${search[@]}" --max-tp 4 -t rejected
-expect 0 '' "${search[@]}" -f csv -q -k 2 -o two.csv
-same "$(awk -F, 'NR > 1 && $2 != ""' two.csv | wc -l)" 2
+expect 0 '' "${search[@]}" -f csv -q -o two.csv
+same "$(awk -F, 'NR > 1 && $2 != ""' two.csv | wc -l)" 3
 
 # Several numbers of GPUs: the front crosses them.
-expect 0 '' "${search[@]}" --gpus 4,8-16 -f csv -q -o several.csv
+expect 0 '' gpulink-plan search "$model" --cluster "$cluster" --fix cp -k 3 --set cluster.name=some --gpus 4,8-16 \
+    -f csv -q -o several.csv
 expect 0 '^Searched' gpulink-plan search "$model" --cluster h200-nvlink
 same "$(column gpus several.csv)" '16 4 8'
 
@@ -63,29 +64,61 @@ expect 1 '' gpulink-plan search "$models/llama3-405b.yaml" --cluster "$cluster" 
 expect 0 '^with recomputation: |^without the other constraints: ' cat none
 expect 1 '' gpulink-plan search "$models/llama3-405b.yaml" --cluster "$cluster" --gpus 16 -f json
 
+# What is fixed leaves no layout: the reason all the same.
+for row in 'tp=3|heads .32. must be a multiple of tp .3.' 'pp=3|pp 3: does not divide the 8 GPUs' 'ep=2|needs a model with experts' \
+    'dp=1000|global .* must be a multiple of dp x micro'; do
+    expect 1 '' "${search[@]}" --fix "${row%%|*}" -o none
+    expect 0 "${row#*|}" cat none
+done
+expect 1 '' "${search[@]}" --fix tp=2 --fix pp=2 --fix dp=1 -o none
+expect 0 '^tp 2 x cp 1 x pp 2 x dp 1: does not make the 8' cat none
+# One number of GPUs of several.
+expect 0 '^cp 1 x pp 8: does not divide the 4 GPUs' gpulink-plan search "$model" --cluster "$cluster" --gpus 4,8 --fix cp --fix pp=8 -t rejected
+
 # What cannot be asked.
 expect 2 "did you mean 'zero'" "${search[@]}" --fix zreo=1
 expect 2 'is not varied' "${search[@]}" --fix hidden=1
 expect 2 'has no value' "${search[@]}" --fix tp=
-expect 3 '' "${search[@]}" --fix tp=many
+expect 2 'parallel\.tp: .many' "${search[@]}" --fix tp=many
 expect 2 "^gpulink-plan: .*not a number of GPUs" gpulink-plan search "$model" --cluster "$cluster" --gpus eight
 expect 2 'the range is empty' gpulink-plan search "$model" --cluster "$cluster" --gpus 16-8
 expect 2 'no whole nodes' gpulink-plan search "$model" --cluster "$cluster" --gpus 9-15
-expect 3 '^gpulink-plan: 256 GPUs: the cluster has 128' gpulink-plan search "$model" --cluster "$cluster" --gpus 256
+expect 2 '^gpulink-plan: 256 GPUs: the cluster has 128' gpulink-plan search "$model" --cluster "$cluster" --gpus 256
 expect 2 '--cluster is missing' gpulink-plan search "$model"
 expect 2 'one cluster is searched' gpulink-plan search "$model" --cluster "$cluster" --cluster h200-nvlink
 expect 3 'step times are not known' gpulink-plan search "$models/minimal.yaml" --cluster "$cluster"
+
+# An architecture alone: what it leaves open is assumed, and said.
+config=$GPULINK_SOURCE/tests/fixtures/huggingface/llama-3-8b.json
+quick=(gpulink-plan --huggingface "$config" --cluster "$cluster")
+expect 0 '^llama-3-8b, 8.03 billion parameters, on 8 GPUs' "${quick[@]}" --gpus 8 --quiet
+for word in 'sequence: assumed: 4096 tokens' 'batch.global: assumed: 1024 sequences'; do
+    expect 0 '' "${quick[@]}" --gpus 8 --top 1
+    checks=$((checks + 1))
+    grep -q "$word" out err || fail "no '$word' from a configuration alone"
+done
+cp out assumed
+expect 0 '' "${quick[@]}" --gpus 8 --top 1 --set model.sequence=4096 --set batch.global=1024
+checks=$((checks + 1))
+! grep -q 'assumed: ' out err || fail 'says assumed of what is given'
+checks=$((checks + 1))
+cmp <(grep '^Step' out) <(grep '^Step' assumed) || fail 'given and assumed differ'
+expect 0 '512 sequences' "${quick[@]}" --gpus 8 --top 1 --set model.sequence=8192
+expect 2 'not both' "${quick[@]}" models/llama3-8b.yaml
+expect 2 'an argument is missing' gpulink-plan search --cluster "$cluster"
+expect 3 'no such file' gpulink-plan --huggingface=none.json --cluster "$cluster"
+expect 3 '' gpulink-plan --huggingface=none.json --set model.layers=4 --cluster "$cluster"
 
 # Interrupted: the best so far, with a note; the second signal would end it.
 gpulink-plan search "$models/llama3-70b.yaml" --cluster "$cluster" --gpus 8-128 --jobs 1 >partial 2>err &
 pid=$!
 sleep 0.7
-kill -INT $pid 2>/dev/null || true
+kill -TERM $pid 2>/dev/null || true
 status=0
 wait $pid || status=$?
 checks=$((checks + 1))
 case $status in
-0) grep -qE 'interrupted: the best of|^Searched' partial || fail 'an interrupted search says nothing' ;;
+0) grep -q 'interrupted: the best of' partial || fail 'an interrupted search says nothing' ;;
 4) grep -q 'interrupted before any layout' err || fail 'status 4 without a reason' ;;
 *) fail "status $status after an interrupt" ;;
 esac

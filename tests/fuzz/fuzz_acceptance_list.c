@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (size_t i = 0; i < list.count; i++) {
             const gl_acceptance_item *item = &list.items[i];
             if (item->placement.ranks < 2 || item->placement.nodes > item->placement.ranks ||
-                item->size_count == 0)
+                item->size_count < 2)
                 abort();
             for (size_t k = 1; k < item->size_count; k++)
                 if (!(item->sizes[k - 1] < item->sizes[k]))

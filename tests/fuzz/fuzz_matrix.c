@@ -27,7 +27,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         gl_matrices *all = p2p ? &facts.p2p : &facts.topology;
         bool ok = gl_facts_read_text(&facts, p2p ? GL_SOURCE_P2P : GL_SOURCE_TOPOLOGY, "x", text,
                                      size, &err);
-        check(ok ? all->count > 0 : err.status == GL_ERROR_INPUT && all->count == 0);
+        check(ok ? all->count > 0 : err.status == GL_ERROR_INPUT);
         for (size_t i = 0; i < all->count; i++) {
             check(all->items[i]->row_count <= GL_MATRIX_SIZE_MAX);
             check(all->items[i]->column_count <= GL_MATRIX_SIZE_MAX);

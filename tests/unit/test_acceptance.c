@@ -5,7 +5,9 @@
 #include "planner/core/acceptance.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
+#include "planner/input/yardstick.h"
 #include "planner/report/acceptance_tables.h"
+#include "planner/report/explain_acceptance.h"
 #include "planner/report/measuring.h"
 #include "planner/report/plan_schema.h"
 
@@ -19,6 +21,7 @@ typedef struct fixture {
     gl_run runs[2];
     gl_curve *curves;
     gl_delivered delivered;
+    gl_acceptance_yardstick yardstick;
     gl_acceptance a;
 } fixture;
 
@@ -31,7 +34,8 @@ static void plan_model(fixture *f, const char *model, const char *cluster)
     *f = (fixture){.arena = gl_arena_create(), .workload = gl_workload_defaults()};
     const char *path = gl_arena_printf(f->arena, "%s/../models/%s", TEST_SOURCE_DIR, model);
     if (!gl_model_file_load(path, NULL, 0, f->arena, &f->workload, &notes, &diagnostics) ||
-        !gl_cluster_load(cluster, NULL, 0, f->arena, &f->cluster, &notes, &diagnostics))
+        !gl_cluster_load(cluster, NULL, 0, f->arena, &f->cluster, &notes, &diagnostics) ||
+        !gl_yardstick_load(&f->cluster, f->arena, &f->yardstick, &diagnostics))
         fail_msg("%s", diagnostics.items[0].message);
     if (!gl_plan_build(&f->workload, &f->cluster, &options, f->arena, &f->plan, &err))
         fail_msg("%s", err.message);
@@ -104,7 +108,7 @@ static void slow_down(fixture *f, int64_t run, double from, double to, double fa
 
 static void judge(fixture *f)
 {
-    gl_acceptance_judge(&f->plan, &f->delivered, TOLERANCE, f->arena, &f->a);
+    gl_acceptance_judge(&f->plan, &f->delivered, &f->yardstick, TOLERANCE, f->arena, &f->a);
 }
 
 static gl_plan again(fixture *f)
@@ -185,7 +189,7 @@ static void test_slower(void **state)
     judge(&f);
     assert_int_equal(f.a.counts[GL_ACCEPTANCE_PASS], 6);
     assert_int_equal(f.a.verdict, GL_ACCEPTANCE_WARN); /* one run alone */
-    gl_acceptance_judge(&f.plan, &f.delivered, 0.01, f.arena, &f.a);
+    gl_acceptance_judge(&f.plan, &f.delivered, &f.yardstick, 0.01, f.arena, &f.a);
     assert_int_equal(largest(&f)->plan, GL_ACCEPTANCE_WARN); /* 26 us of 240 ms */
     slow_down(&f, 1, 0, INFINITY, 4);
     judge(&f);
@@ -252,6 +256,112 @@ static void test_transport(void **state)
         f.curves[i].transport = GL_TRANSPORT_UNKNOWN;
     judge(&f);
     assert_says(largest(&f), GL_ACCEPTANCE_WARN, "nothing says that it went over nvlink");
+    gl_arena_destroy(f.arena);
+}
+
+/* A faster path than planned is no reason to refuse a machine. */
+static void test_faster_transport(void **state)
+{
+    fixture f;
+    (void)state;
+    plan_model(&f, "llama-1.1b-ddp.yaml", "h200-host-memory");
+    deliver(&f, 2);
+    for (size_t i = 0; i < f.delivered.curve_count; i++)
+        f.curves[i].transport = GL_TRANSPORT_NVLINK;
+    slow_down(&f, 1, 0, INFINITY, 0.12);
+    slow_down(&f, 2, 0, INFINITY, 0.12);
+    judge(&f);
+    assert_says(largest(&f), GL_ACCEPTANCE_WARN, "over nvlink instead of shm");
+    assert_null(strstr(largest(&f)->reason, "times as fast"));
+    assert_true(gl_acceptance_passes(&f.a));
+    /* Another network of the same class is not what was ordered. */
+    assert_false(gl_transport_is_faster(GL_TRANSPORT_NET_IB, GL_TRANSPORT_NET_ROCE));
+    assert_true(gl_transport_is_faster(GL_TRANSPORT_NVLINK, GL_TRANSPORT_NET_IB));
+    assert_true(gl_transport_is_faster(GL_TRANSPORT_NET_ROCE, GL_TRANSPORT_NET_SOCKET));
+    assert_false(gl_transport_is_faster(GL_TRANSPORT_NVLINK, GL_TRANSPORT_HOST));
+    gl_arena_destroy(f.arena);
+}
+
+/* What no link can carry was measured wrongly; what is merely much faster than planned is odd. */
+static void test_too_fast(void **state)
+{
+    fixture f;
+    (void)state;
+    start(&f, 2);
+    for (int run = 1; run <= 2; run++)
+        slow_down(&f, run, 0, INFINITY, 1e-3);
+    judge(&f);
+    assert_says(largest(&f), GL_ACCEPTANCE_FAIL,
+                "GB/s is above the link's rate, 450: measured wrongly");
+    assert_says(smallest(&f), GL_ACCEPTANCE_WARN, "1e+03 times as fast as planned");
+    assert_false(gl_acceptance_passes(&f.a));
+    for (size_t i = 0; i < f.delivered.curve_count; i++)
+        f.curves[i].transport = GL_TRANSPORT_UNKNOWN;
+    judge(&f);
+    assert_says(largest(&f), GL_ACCEPTANCE_FAIL, "measured wrongly");
+    gl_arena_destroy(f.arena);
+    start(&f, 2);
+    for (int run = 1; run <= 2; run++)
+        slow_down(&f, run, 0, INFINITY, 0.8);
+    judge(&f);
+    assert_int_equal(f.a.verdict, GL_ACCEPTANCE_PASS); /* a little better than promised */
+    gl_arena_destroy(f.arena);
+}
+
+/* A calibration names no link: the GPU and its transport do. */
+static void test_link_of_a_calibration(void **state)
+{
+    fixture f;
+    (void)state;
+    start(&f, 2);
+    judge(&f);
+    const gl_acceptance_test *test = largest(&f);
+    assert_string_equal(test->link_name, "nvlink4");
+    assert_close(test->expected.line, 450e9, 1e-9);
+    assert_close(test->expected.assumed, 370.8e9, 1e-9);
+    assert_true(test->expected.low < 285e9 && test->expected.typical > 340e9);
+    assert_true(test->link_s > 0.7 * test->planned_s && test->link_s < 1.3 * test->planned_s);
+    assert_int_equal(test->link, GL_ACCEPTANCE_PASS);
+    for (int run = 1; run <= 2; run++)
+        slow_down(&f, run, 0, INFINITY, 2);
+    gl_acceptance_judge(&f.plan, &f.delivered, &f.yardstick, 2, f.arena, &f.a);
+    assert_int_equal(largest(&f)->link, GL_ACCEPTANCE_PASS); /* tolerance is for the link, too */
+    gl_acceptance_judge(&f.plan, &f.delivered, &f.yardstick, 0.1, f.arena, &f.a);
+    assert_int_equal(largest(&f)->link, GL_ACCEPTANCE_FAIL);
+    assert_non_null(strstr(largest(&f)->reason, "slower than this link typically is"));
+    gl_acceptance_judge(&f.plan, &f.delivered, NULL, 0.1, f.arena, &f.a);
+    assert_true(isnan(largest(&f)->link_s) && isnan(largest(&f)->expected.line));
+    gl_arena_destroy(f.arena);
+}
+
+/* The limits are explained with the numbers that the tests have. */
+static void test_explained(void **state)
+{
+    fixture f;
+    gl_explanation all;
+    size_t found = 0;
+    (void)state;
+    start(&f, 1);
+    gl_acceptance_judge(&f.plan, NULL, &f.yardstick, TOLERANCE, f.arena, &f.a);
+    gl_explain(&f.plan, f.arena, &all);
+    size_t before = all.line_count;
+    gl_explain_acceptance(&f.a, f.arena, &all);
+    assert_int_equal(all.line_count, before + f.a.test_count);
+    const struct {
+        const char *name;
+        double value;
+    } wanted[] = {{"acceptance.1.limit_s", f.a.tests[0].planned_s * 1.1},
+                  {"acceptance.6.needed_s", f.a.tests[5].needed_s},
+                  {"acceptance.2.link_s", f.a.tests[1].link_s},
+                  {"acceptance.1.line_busbw_bytes_per_s", 450e9}};
+    for (size_t i = 0; i < all.figure_count; i++)
+        for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+            if (strcmp(all.figures[i].name, wanted[k].name) == 0) {
+                assert_close(all.figures[i].value.as.real, wanted[k].value, 1e-12);
+                assert_non_null(all.figures[i].formula);
+                found++;
+            }
+    assert_int_equal(found, 4);
     gl_arena_destroy(f.arena);
 }
 
@@ -348,7 +458,7 @@ static void test_list(void **state)
     size_t count;
     (void)state;
     plan_model(&f, "llama3-70b.yaml", "hgx-h100-16-ndr");
-    gl_acceptance_judge(&f.plan, NULL, TOLERANCE, f.arena, &f.a);
+    gl_acceptance_judge(&f.plan, NULL, &f.yardstick, TOLERANCE, f.arena, &f.a);
     assert_int_equal(f.a.counts[GL_ACCEPTANCE_MISSING], f.a.test_count);
     const gl_acceptance_point *points = gl_acceptance_points(&f.a, f.arena, &count);
     assert_true(count > f.a.test_count);
@@ -376,7 +486,7 @@ static void test_groups_side_by_side(void **state)
     fixture f;
     (void)state;
     start(&f, 1);
-    gl_acceptance_judge(&f.plan, &f.delivered, TOLERANCE, f.arena, &f.a);
+    gl_acceptance_judge(&f.plan, &f.delivered, &f.yardstick, TOLERANCE, f.arena, &f.a);
     for (int i = 0; i < f.workload.parallel.pp; i++)
         for (size_t k = 0; k < f.plan.stage_plans[i].traffic.row_count; k++)
             f.plan.stage_plans[i].traffic.rows[k].placement.concurrent_groups = 4;
@@ -484,6 +594,10 @@ int main(void)
         cmocka_unit_test(test_immaterial),
         cmocka_unit_test(test_wrong_results),
         cmocka_unit_test(test_transport),
+        cmocka_unit_test(test_faster_transport),
+        cmocka_unit_test(test_too_fast),
+        cmocka_unit_test(test_link_of_a_calibration),
+        cmocka_unit_test(test_explained),
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_few_calls),
         cmocka_unit_test(test_missing),

@@ -88,17 +88,25 @@ static void test_equals_share(void **state)
     gl_arena_destroy(f.arena);
 }
 
-static void test_what_does_not_fit_is_not_the_fastest(void **state)
+static void test_what_does_not_fit_is_compared_with_nothing(void **state)
 {
     (void)state;
-    static const char *const clusters[] = {"hgx-h100-16-ndr", "l40s-16-roce"};
+    static const char *const clusters[] = {"hgx-h100-16-ndr", "l40s-16-roce",
+                                           "hgx-h100-16-ndr-4to1"};
     fixture f = {0};
     load_model_file(&f, "llama3-70b.yaml");
-    compare(&f, clusters, 2);
+    compare(&f, clusters, OPTIONS);
     assert_true(gl_compared_runs(&f.options[0]));
     assert_false(gl_compared_runs(&f.options[1]));
     assert_int_equal(f.comparison.fastest, 0);
-    assert_close(f.options[1].fastest_probability, 0, 0);
+    assert_true(isnan(f.options[1].sequence_s) && isnan(f.options[1].slower_frac));
+    assert_true(isnan(f.options[1].fastest_probability));
+    assert_int_equal(f.options[1].sensitivity_count, 0);
+    assert_int_equal(f.options[1].break_even_count, 0);
+    assert_close(f.options[0].fastest_probability + f.options[2].fastest_probability, 1, 1e-9);
+    assert_int_equal(f.comparison.pair_count, 1);
+    assert_int_equal(f.comparison.pairs[0].a, 0);
+    assert_int_equal(f.comparison.pairs[0].b, 2);
     /* The advice holds. */
     const char *change = gl_fitting_change(&f.options[1].setup, f.arena);
     assert_string_equal(change, "parallel.zero=3");
@@ -141,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_options_are_compared_draw_by_draw),
         cmocka_unit_test(test_equals_share),
-        cmocka_unit_test(test_what_does_not_fit_is_not_the_fastest),
+        cmocka_unit_test(test_what_does_not_fit_is_compared_with_nothing),
         cmocka_unit_test(test_demand_adds_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

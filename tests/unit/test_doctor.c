@@ -17,6 +17,13 @@
 #define EIGHT     COMM(0, 0, 8, 1, 8)
 #define RING(type)                                                                                 \
     L(0, 0, "Pattern 4, crossNic 0, nChannels 12, bw 30.0/30.0, type " type ", sameChannels 1")
+#define SWITCH_DUMP                                                                                \
+    L(0, 0, "=== System : maxBw 48.0 totalBw 370.8 ===")                                           \
+    L(0, 0, "+ PCI[48.0] - GPU/0-60 (0)")                                                          \
+    L(0, 0, "              + NVL[370.8] - NVS/0-0")                                                \
+    L(0, 0, "+ PCI[48.0] - GPU/0-70 (1)")                                                          \
+    L(0, 0, "              + NVL[370.8] - NVS/0-0")                                                \
+    L(0, 0, "==========================================")
 #define RANK_0(name) "#  Rank  0 Group  0 Pid    625 on  n0 device  0 [0000:00:06] " name "\n"
 #define DEVICE(name)                                                                               \
     RANK_0(name) "#  Rank  1 Group  0 Pid    625 on  n0 device  1 [0000:00:07] " name "\n"
@@ -121,6 +128,11 @@ static void test_host_memory(void **state)
         {.log = ONE_NODE L(0, 0, "Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM"), .wanted = ""},
         {.log = ONE_NODE L(0, 0, "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC/read"), .wanted = ""},
         {.log = L(0, 0, "Channel 00/0 : 0[0] -> 1[1] via P2P/indirect/2[2]"), .wanted = ""},
+        /* One cause, one finding: the graph shows PCIe because of the same setting. */
+        {.log = ONE_NODE L(0, 0, "NCCL_P2P_DISABLE set by environment to 1")
+             SWITCH_DUMP RING("PHB/PIX") L(0, 0, "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"),
+         .wanted = "fault shm-fallback, warning setting",
+         .in_proof = "Cause: NCCL_P2P_DISABLE=1"},
         /* Ranks contradict each other: no cause is named. */
         {.log = L(0, 0, "NCCL_P2P_DISABLE set by environment to 1")
              L(0, 1, "NCCL_P2P_DISABLE set by environment to 0")
@@ -148,6 +160,11 @@ static void test_pcie_or_nvlink(void **state)
          .topology = "\tGPU0\tGPU1\nGPU0\t X \tNV12\nGPU1\tNV12\t X \n",
          .wanted = "fault pcie-instead-of-nvlink"},
         {.log = RING("PIX/PIX") RING("NVL/PIX"), .wanted = ""}, /* two groups */
+        /* The dump joins every GPU to the switch, and still the ring is over PCIe. */
+        {.log = ONE_NODE SWITCH_DUMP RING("PHB/PIX"), .wanted = "fault pcie-instead-of-nvlink"},
+        {.log = EIGHT SWITCH_DUMP RING("PHB/PIX"),
+         .wanted = "note pcie-instead-of-nvlink",
+         .in_proof = "joins some"},
         {.log = DEVICE("NVIDIA L40S") RING("SYS/PIX"),
          .wanted = "warning gpu-across-numa, note pcie-instead-of-nvlink"},
         {.log = L(0, 0,
@@ -219,6 +236,11 @@ static void test_virtual_machines(void **state)
         {.topology = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
                      "GPU0\t X \tSYS\t0-23\t0\nGPU1\tSYS\t X \t24-47\t1\n",
          .wanted = "note gpu-across-numa"},
+        /* SYS on one NUMA node, but each GPU has a NIC behind its own switch: not flat. */
+        {.topology = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
+                     "GPU0\t X \tSYS\tPIX\tSYS\t0-55\t0\nGPU1\tSYS\t X \tSYS\tPIX\t0-55\t0\n"
+                     "NIC0\tPIX\tSYS\t X \tSYS\nNIC1\tSYS\tPIX\tSYS\t X \n",
+         .wanted = ""},
         {.topology = "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
                      "GPU0\t X \tNODE\t0-23\t0\nGPU1\tNODE\t X \t0-23\t0\n",
          .wanted = ""},
@@ -309,6 +331,15 @@ static void test_sockets(void **state)
         {.log =
              TWO_NODES L(0, 0, "NET/Plugin : dlopen libnccl-net-x.so: undefined symbol: f") SOCKET,
          .wanted = "fault socket-between-nodes, warning ib-not-found"},
+        /* Without libibverbs on one node nothing is lost; between nodes it is the cause. */
+        {.log = ONE_NODE W(0, 0, "Failed to open libibverbs.so[.1]") SOCKET, .wanted = ""},
+        {.log = TWO_NODES W(0, 0, "Failed to open libibverbs.so[.1]") SOCKET,
+         .wanted = "fault socket-between-nodes, warning ib-not-found",
+         .in_proof = "libibverbs.so"},
+        {.log = TWO_NODES IB L(0, 0,
+                               "dlvsym failed on ibv_reg_dmabuf_mr - libibverbs.so: undefined "
+                               "symbol: ibv_reg_dmabuf_mr, version IBVERBS_1.12"),
+         .wanted = ""},
         /* Groups of two sizes: the ranks of the channel may be those of either. */
         {.log = TWO_NODES
          "n0:1:2 [0] NCCL INFO comm 0x9 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n" IB L(
@@ -361,6 +392,10 @@ static void test_gpudirect(void **state)
          .in_proof = "Cause: NCCL_NET_GDR_LEVEL"},
         {.log = TWO_NODES IB L(0, 0, "GPU Direct RDMA Disabled for GPU 0 / HCA 1 (distance 8 > 4)"),
          .wanted = "warning gdr-too-far"},
+        {.log = TWO_NODES IB L(0, 0, "NCCL_NET_GDR_LEVEL set by environment to PIX")
+             L(0, 0, "GPU Direct RDMA Disabled for GPU 0 / HCA 1 (distance 8 > 4)"),
+         .wanted = "warning gdr-too-far",
+         .in_proof = "NCCL_NET_GDR_LEVEL set by environment to PIX"},
         /* Another NIC is near enough. */
         {.log = TWO_NODES IB L(0, 0, "GPU Direct RDMA Disabled for GPU 0 / HCA 1 (distance 8 > 4)")
              L(0, 0,
@@ -419,6 +454,11 @@ static void test_nics(void **state)
         {.log = TWO_NODES IB RING("NVL/SYS"), .wanted = "warning nic-across-numa"},
         {.log = ONE_NODE RING("NVL/SYS"), .wanted = ""},
         {.log = TWO_NODES IB RING("NVL/PHB"), .wanted = ""},
+        /* NCCL 2.4 */
+        {.log = TWO_NODES IB L(0, 0, "CUDA Dev 0[0], IB NIC distance :  SYS")
+             L(0, 0, "Ring 00 : 3 -> 0 [receive] via NET/IB/0/GDRDMA"),
+         .wanted = "warning nic-across-numa"},
+        {.log = TWO_NODES IB L(0, 0, "CUDA Dev 0[0], IB NIC distance :  PIX SYS"), .wanted = ""},
         {.log = TWO_NODES IB L(0, 0, "IB8") L(
              0, 0,
              "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; O") "n0:1:2 [0] NCCL INFO comm "
@@ -462,10 +502,17 @@ static void test_racks(void **state)
 static void test_failures(void **state)
 {
     (void)state;
+#define NCCL_IS(version) L(0, 0, "NCCL version " version "+cuda12.8")
+#define AFFINITY(is, gpu, process)                                                                 \
+    L(0, 0,                                                                                        \
+      "ncclTopoGetCpuAffinity: Affinity for GPU 0 is " is ". (GPU affinity = " gpu                 \
+      " ; CPU affinity = " process ").")
     static const doctor_case cases[] = {
         {.log = W(0, 0,
                   "NET/IB : Got completion from peer 10.0.0.2<1> with error 12, opcode 0, len 0, "
                   "vendor err 129"),
+         .wanted = "fault link-error"},
+        {.log = W(0, 0, "Call to ibv_modify_qp failed with error Network is unreachable"),
          .wanted = "fault link-error"},
         {.log = W(0, 0, "NET/IB : mlx5_0:1 Got async event : port error"),
          .wanted = "fault port-error"},
@@ -488,6 +535,43 @@ static void test_failures(void **state)
                   "ncclTopoGetCpuAffinity: Affinity for GPU 1 is empty, ignoring. (GPU affinity "
                   "= 0-15 ; CPU affinity = 32-47)."),
          .wanted = "warning cpus-far"},
+        /* Masks until 2.26, lists since. */
+        {.log = L(0, 0, "Setting affinity for GPU 0 to 5"), .wanted = "warning one-cpu"},
+        {.log = NCCL_IS("2.27.5") L(0, 0, "Setting affinity for GPU 0 to 11"),
+         .wanted = "warning one-cpu"},
+        {.log = NCCL_IS("2.26.2") L(0, 0, "Setting affinity for GPU 0 to 11"), .wanted = ""},
+        {.log = L(0, 0, "Setting affinity for GPU 0 to 11"), .wanted = ""}, /* 11, or 0 and 4 */
+        {.log = NCCL_IS("2.27.5") L(0, 0, "Setting affinity for GPU 0 to 0-15,32-47"),
+         .wanted = ""},
+        {.log = NCCL_IS("2.27.5") L(0, 0, "Setting affinity for GPU 0 to 3,99"), .wanted = ""},
+        {.log = L(0, 0, "Setting affinity for GPU 0 to 01,00000000"), .wanted = "warning one-cpu"},
+        {.log = NCCL_IS("2.28.9") AFFINITY("0-15,32-47", "0-31,32-63", "0-15,32-47"), .wanted = ""},
+        {.log = NCCL_IS("2.28.9") AFFINITY("5", "0-15,32-47", "5"), .wanted = "warning one-cpu"},
+        {.log = NCCL_IS("2.28.9") AFFINITY("empty, ignoring", "0-15,32-47", "16-31,48-63"),
+         .wanted = "warning cpus-far"},
+        {.log = NCCL_IS("2.28.9") AFFINITY("empty, ignoring", "0-15", "40"),
+         .wanted = "warning one-cpu, warning cpus-far"},
+        /* The matrix knows CPUs that NCCL does not. */
+        {.log = NCCL_IS("2.28.9") AFFINITY("empty, ignoring", "", "16-31"),
+         .topology = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-15,32-47\n"
+                     "GPU1\tNV18\t X \t16-31\n",
+         .wanted = "warning cpus-far",
+         .in_proof = "0-15,32-47"},
+        {.log = NCCL_IS("2.28.9") AFFINITY("empty, ignoring", "", "8-31"),
+         .topology = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-15,32-47\n"
+                     "GPU1\tNV18\t X \t16-31\n",
+         .wanted = ""},
+        /* One GPU for two ranks. */
+        {.log = RANK_0("NVIDIA H200") "#  Rank  1 Group  0 Pid    625 on  n0 device  0 "
+                                      "[0000:00:06] NVIDIA H200\n",
+         .wanted = "fault duplicate-gpu",
+         .in_proof = "Rank  1"},
+        {.log = RANK_0("NVIDIA H200") "#  Rank  1 Group  0 Pid    625 on  n1 device  0 "
+                                      "[0000:00:06] NVIDIA H200\n",
+         .wanted = ""},
+        {.log = RANK_0("NVIDIA A100 MIG 1g") "#  Rank  1 Group  0 Pid    625 on  n0 device  0 "
+                                             "[0000:00:06] NVIDIA A100 MIG 1g\n",
+         .wanted = ""},
         {.log = RANK_0("NVIDIA H200") RANK_0("NVIDIA H200"), .wanted = "fault one-rank"},
         {.log = RANK_0("NVIDIA H200"), .wanted = "note one-rank"},
         {.log = DEVICE("NVIDIA H200") DEVICE("NVIDIA H200"), .wanted = ""},
@@ -513,6 +597,9 @@ static void test_settings(void **state)
         {.log = L(0, 0, "NCCL_MAX_NCHANNELS set by environment to 2."),
          .wanted = "warning setting"},
         {.log = L(0, 0, "NCCL_MAX_NCHANNELS set by environment to 32."), .wanted = "note setting"},
+        {.log = L(0, 0, "NCCL_IB_HCA set to mlx5_2:1,mlx5_0:1"),
+         .wanted = "note setting",
+         .in_proof = "NCCL_IB_HCA=mlx5_2:1,mlx5_0:1"},
         {.log = L(0, 0, "NCCL_SOCKET_IFNAME set by environment to eth0"), .wanted = ""},
         {.log = L(0, 0, "NCCL_COMM_ID set by environment to 10.1.2.3:99"), .wanted = ""},
     };
@@ -537,6 +624,28 @@ static void test_torn_lines(void **state)
         {.log = "[2026-11-30 02:26:33] n0:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/x\n",
          .wanted = "warning shm-fallback"},
         {.log = "\x1b[32mn0:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct\x1b[0m\r\n",
+         .wanted = "warning shm-fallback"},
+        /* A time glued to the host makes no host of its own; nor does a name in brackets. */
+        {.log =
+             "2025-05-16T16:39:51.208-07:00n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev "
+             "0 busId 1000 - Init START\n"
+             "2025-05-16T16:39:52Zn0:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId "
+             "2000 - Init START\n"
+             "2025-05-16T16:39:53.208-07:00n0:1:2 [0] NCCL INFO Using network Socket\n",
+         .wanted = ""},
+        {.log = "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 1 cudaDev 0 busId 1 - Init START\n"
+                "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n"
+                "<host>:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId 2 - Init START\n"
+                "<host>:1:2 [0] NCCL INFO Using network Socket\n",
+         .wanted = ""},
+        /* Wrapped into JSON by a container, escaped by a web page. */
+        {.log = "{\"log\":\"n0:1:2 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1\\n\","
+                "\"stream\":\"stdout\"}\n"
+                "{\"log\":\"n0:1:2 [0] NCCL INFO Channel 00 : 0[0] -\\u003e 1[1] via "
+                "SHM/direct\\n\",\"stream\":\"stdout\"}\n",
+         .wanted = "fault shm-fallback, warning setting",
+         .in_proof = "Cause: NCCL_P2P_DISABLE=1"},
+        {.log = "n0:1:2 [0] NCCL INFO Channel 00 : 0[0] -&gt; 1[1] via SHM/direct\n",
          .wanted = "warning shm-fallback"},
         {.log = RANKS "n1:1:2 [0] NCCL INFO Using network Socket\n" TWO_NODES,
          .wanted = "fault socket-between-nodes"},
@@ -566,6 +675,12 @@ static void test_torn_lines(void **state)
     "GPU2\tNV18\tNV18\t X \tNV18\tSYS\tPXB\t52-103\t1\t\tN/A\n"                                    \
     "GPU3\tNV18\tNV18\tNV18\t X \tSYS\tPIX\t52-103\t1\t\tN/A\n"                                    \
     "NIC0\tPIX\tPXB\tSYS\tSYS\t X \tSYS\nNIC1\tSYS\tSYS\tPXB\tPIX\tSYS\t X \n"
+
+#define FOUR_ROW(n, before, after) "GPU" #n "\t" before " X \t" after "0-7\t0\n"
+#define FOUR_WITH(v)                                                                               \
+    "\tGPU0\tGPU1\tGPU2\tGPU3\tCPU Affinity\tNUMA Affinity\n" FOUR_ROW(                            \
+        0, "", v "\t" v "\t" v "\t") FOUR_ROW(1, v "\t", v "\t" v "\t")                            \
+        FOUR_ROW(2, v "\t" v "\t", v "\t") FOUR_ROW(3, v "\t" v "\t" v "\t", "")
 
 static void test_topology_texts(void **state)
 {
@@ -607,6 +722,30 @@ static void test_topology_texts(void **state)
              "GPU2\tNV18\tNV18\t X \tPHB\nGPU3\tPHB\tPHB\tPHB\t X \n",
          .wanted = "fault nvlink-unequal",
          .in_proof = "GPU3"},
+        /* All alike, and fewer than the model has; boards of four without a switch have a third. */
+        {.topology = FOUR_WITH("NV9"),
+         .nvlink = "GPU 0: NVIDIA H200 (UUID: GPU-0)\n",
+         .wanted = "fault nvlink-missing",
+         .in_proof = "has NV9; NVIDIA H200 has 18"},
+        {.topology = FOUR_WITH("NV18"),
+         .nvlink = "GPU 0: NVIDIA H200 (UUID: GPU-0)\n",
+         .wanted = ""},
+        {.topology =
+             "\tGPU0\tGPU1\tGPU2\tGPU3\nGPU0\t X \tNV6\tNV6\tNV6\nGPU1\tNV6\t X \tNV6\tNV6\n"
+             "GPU2\tNV6\tNV6\t X \tNV6\nGPU3\tNV6\tNV6\tNV6\t X \n",
+         .nvlink = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)\n",
+         .wanted = ""},
+        /* Words in the place of cells. */
+        {.topology = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\nGPU0\t X \tabc\tPIX\t0-7\n"
+                     "GPU1\tNV18\t X \tPIX\t0-7\n",
+         .wanted = "warning unreadable",
+         .in_proof = "'abc' stands"},
+        {.topology = "\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV18\t0-7 <- this one\n"
+                     "GPU1\tNV18\t X \t0-7\n",
+         .wanted = ""},
+        {.topology = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\nGPU0\t X \tNV18\tN/A\tN/A\n"
+                     "GPU1\tNV18\t X \tN/A\tN/A\n",
+         .wanted = ""},
         /* topo -mp: absence of NV# means nothing. */
         {.topology = "\tGPU0\tGPU1\nGPU0\t X \tPXB\nGPU1\tPXB\t X \n", .wanted = ""},
         {.topology = "\tGPU0\tGPU1\nGPU0\t X \tPXB\nGPU1\tPXB\t X \n",
@@ -652,6 +791,11 @@ static void test_nvlink_texts(void **state)
 #define FOUR             "\t Link 0: 25 GB/s\n\t Link 1: 25 GB/s\n\t Link 2: 25 GB/s\n\t Link 3: 25 GB/s\n"
 #define THREE            "\t Link 0: 25 GB/s\n\t Link 1: 25 GB/s\n\t Link 2: 25 GB/s\n\t Link 3: <inactive>\n"
 #define NONE             "\t Link 0: <inactive>\n\t Link 1: <inactive>\n"
+#define SIX(a, b, c, d, e, f, v)                                                                   \
+    "\t Link " #a ": " v "\n\t Link " #b ": " v "\n\t Link " #c ": " v "\n\t Link " #d ": " v      \
+    "\n\t Link " #e ": " v "\n\t Link " #f ": " v "\n"
+#define EIGHTEEN(v)                                                                                \
+    SIX(0, 1, 2, 3, 4, 5, v) SIX(6, 7, 8, 9, 10, 11, v) SIX(12, 13, 14, 15, 16, 17, v)
     static const doctor_case cases[] = {
         {.nvlink = GPU(0, "X") FOUR GPU(1, "X") FOUR, .wanted = ""},
         {.nvlink = GPU(0, "X") FOUR GPU(1, "X") THREE,
@@ -666,6 +810,18 @@ static void test_nvlink_texts(void **state)
                                          "are inActive\n",
          .wanted = "fault nvlink-missing"},
         {.nvlink = "", .wanted = ""},
+        /* All links of a known model at half of their speed. */
+        {.nvlink = GPU(0, "NVIDIA H200") EIGHTEEN("13.281 GB/s") GPU(1, "NVIDIA H200")
+             EIGHTEEN("13.281 GB/s"),
+         .wanted = "fault nvlink-slow, fault nvlink-slow",
+         .in_proof = "its links at 13.28 GB/s; this model runs them at 25"},
+        {.nvlink = GPU(0, "NVIDIA H200") EIGHTEEN("26.562 GB/s"), .wanted = ""},
+        {.nvlink = GPU(0, "NVIDIA B200") EIGHTEEN("50 GB/s"), .wanted = ""},
+        {.nvlink = GPU(0, "NVIDIA B200") EIGHTEEN("26.562 GB/s"), .wanted = "fault nvlink-slow"},
+        {.nvlink = GPU(0, "X") FOUR "\t Link 4: abc\n",
+         .wanted = "warning unreadable",
+         .in_proof = "Link 4: abc"},
+        {.nvlink = GPU(0, "X") FOUR "\t Link 0: P2P is supported: true\n", .wanted = ""},
         {.nvlink = GPU(0, "X") "\t Link 0: 25 GB/s\n\t Link 1: 12.5 GB/s\n",
          .wanted = "fault nvlink-slow"},
         {.nvlink = GPU(0, "V100") "    Link 0: 25.781 GB/s\n    Link 1: 25.781 GB/s\n",
@@ -739,6 +895,11 @@ static void test_xml(void **state)
          .log = "n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 9d000 - "
                 "Init START\n",
          .wanted = "warning stale-topology"},
+        /* All alike, and fewer than the model has. */
+        {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "9"))
+                        PCI("0000:02:00.0", "16", SWITCHED("1", "9"))),
+         .nvlink = "GPU 0: NVIDIA H200 (UUID: GPU-0)\n",
+         .wanted = "fault nvlink-missing"},
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "12"))),
          .topology = "\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n",
          .wanted = "warning stale-topology"},
@@ -749,12 +910,26 @@ static void test_xml(void **state)
 static void test_bad_texts(void **state)
 {
     (void)state;
+#define A_MATRIX "\tGPU0\tGPU1\nGPU0\t X \tPIX\nGPU1\tPIX\t X \n"
+#define A_P2P    " \tGPU0\tGPU1\n GPU0\tX\tCNS\n GPU1\tCNS\tX\n"
     static const struct {
         gl_source source;
         const char *text, *words;
     } cases[] = {
         {GL_SOURCE_TOPOLOGY, "hello\n", "topo -m"},
         {GL_SOURCE_TOPOLOGY, "", "topo -m"},
+        /* One of the others: it says which, and what takes it. */
+        {GL_SOURCE_TOPOLOGY, A_P2P,
+         "topo -p2p, which --p2p takes; wanted: the output of "
+         "nvidia-smi topo -m"},
+        {GL_SOURCE_P2P, A_MATRIX, "topo -m, which --topo takes"},
+        {GL_SOURCE_NVLINK, A_MATRIX, "topo -m, which --topo takes"},
+        {GL_SOURCE_LOG, A_P2P, "topo -p2p, which --p2p takes"},
+        {GL_SOURCE_XML, A_MATRIX, "topo -m, which --topo takes"},
+        {GL_SOURCE_TOPOLOGY, "GPU 0: NVIDIA L4 (UUID: GPU-1)\n", "nvlink -s, which --nvlink takes"},
+        {GL_SOURCE_P2P, "<system version=\"1\"/>", "XML of NCCL, which --xml takes"},
+        {GL_SOURCE_TOPOLOGY, L(0, 0, "Using network IB"), "NCCL_DEBUG=INFO, which --log takes"},
+        {GL_SOURCE_NVLINK, L(0, 0, "Using network IB"), "NCCL_DEBUG=INFO, which --log takes"},
         {GL_SOURCE_P2P, "GPU0 is fine\n", "topo -p2p"},
         {GL_SOURCE_NVLINK, "hello\n", "nvlink -s"},
         {GL_SOURCE_LOG, "hello\n", "NCCL_DEBUG=INFO"},

@@ -93,6 +93,34 @@ static void test_between_nodes(void **state)
     assert_close(e.line, 50e9, 1e-9);
 }
 
+/* What no algorithm can exceed: the switch, in the node or in the network, may always add up. */
+static void test_limit(void **state)
+{
+    (void)state;
+    const gl_placement pair = {2, 1, 2, 1};
+    gl_expectation e =
+        ask("NVIDIA H100 80GB HBM3", GL_TRANSPORT_NVLINK, GL_ALL_GATHER, eight, 0, 0, "");
+    assert_close(e.limit, 450e9, 1e-9);
+    e = ask("NVIDIA H100 80GB HBM3", GL_TRANSPORT_NVLINK, GL_ALL_REDUCE, eight, 0, 0, "");
+    assert_close(e.limit, 450e9 * 14 / 9, 1e-9);
+    e = ask("NVIDIA H200", GL_TRANSPORT_NVLINK, GL_ALL_REDUCE, pair, 0, 0, "");
+    assert_close(e.limit, 450e9, 1e-9);
+    e = ask("NVIDIA A100-SXM4-80GB", GL_TRANSPORT_NVLINK, GL_ALL_REDUCE, eight, 0, 0, "");
+    assert_close(e.limit, 300e9, 1e-9); /* no such switch */
+    e = ask("NVIDIA A100-SXM4-80GB", GL_TRANSPORT_NET_IB, GL_ALL_REDUCE, four_nodes, 4, 25e9, "");
+    assert_close(e.line, 100e9, 1e-9);
+    assert_close(e.limit, 100e9 * 2 * 31 / 32, 1e-9); /* switches of the network */
+    e = ask("NVIDIA A100-SXM4-80GB", GL_TRANSPORT_NET_IB, GL_ALL_REDUCE, four_nodes, 4, 25e9,
+            "ring");
+    assert_close(e.limit, 100e9, 1e-9);
+    assert_true(gl_expected_is_above(&e, 103e9) && !gl_expected_is_above(&e, 101e9));
+    e = ask("NVIDIA GB200", GL_TRANSPORT_NVLINK, GL_ALL_GATHER, (gl_placement){72, 18, 4, 1}, 0, 0,
+            "");
+    assert_close(e.line, 900e9, 1e-9); /* a rack is one large node */
+    e = ask("Some GPU", GL_TRANSPORT_NVLINK, GL_ALL_REDUCE, eight, 0, 0, "");
+    assert_false(gl_expected_is_above(&e, 1e15));
+}
+
 static void test_unknown_is_not_a_number(void **state)
 {
     (void)state;
@@ -191,6 +219,7 @@ int main(void)
         TEST(test_inside_node),
         TEST(test_nvls_is_above_the_link),
         TEST(test_between_nodes),
+        TEST(test_limit),
         TEST(test_unknown_is_not_a_number),
         TEST(test_gpu_names),
         TEST(test_bad_files),

@@ -277,6 +277,24 @@ static void a_ring_over_nodes_names_its_slower_tier(void **state)
     assert_non_null(strstr(t.formula, "over pcie"));
 }
 
+/* A later session has another latency, and another bandwidth where processors move the data. */
+static void another_session_would_differ(void **state)
+{
+    gl_placement pair = {2, 1, 2, 1};
+    gl_curve curve = measured(*state, 1, GL_SENDRECV, pair, 1e-5, 100 * GB, GL_TRANSPORT_NVLINK);
+    gl_cluster cluster = {.name = "pair", .nodes = 1, .gpus_per_node = 2};
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    cluster.intra.calibration = "x.db";
+    gl_network_time small = time_of(&cluster, GL_SENDRECV, pair, 8, *state);
+    gl_network_time large = time_of(&cluster, GL_SENDRECV, pair, 1e8, *state);
+    assert_close(small.session_error_frac, 0.30, 1e-3);
+    assert_close(large.session_error_frac, 0.30 * 1e-5 / large.time_s, 1e-3);
+    assert_true(small.error_frac >= 0.30 && large.error_frac < 0.05);
+    curve.transport = GL_TRANSPORT_NET_SOCKET;
+    assert_true(time_of(&cluster, GL_SENDRECV, pair, 1e8, *state).error_frac > 0.16);
+}
+
 static void a_related_curve_beats_one_of_other_ranks(void **state)
 {
     gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.8, 1e-5, 1e-6);
@@ -609,6 +627,7 @@ int main(void)
         TEST(far_larger_messages_are_refused),
         TEST(a_ring_over_nodes_names_its_slower_tier),
         TEST(a_missing_collective_comes_from_a_related_one),
+        TEST(another_session_would_differ),
         TEST(a_related_curve_beats_one_of_other_ranks),
         TEST(the_variant_that_training_uses_is_taken),
         TEST(several_rank_counts_tell_of_another),

@@ -196,6 +196,9 @@ static void mistakes_are_explained(void **state)
         {"m.yaml --top 2.5", "--top: '2.5' is not a whole number, such as 4096"},
         {"m.yaml --budget 120", "--budget: '120' has no unit; needed: seconds, such as 3.5 us"},
         {"m.yaml --budget 2h", "--budget: 7200 s is too large; at most 3600 s"},
+        {"m.yaml --top 3 --headroom 2 --top 3", "--top: is given twice, and takes one value"},
+        {"m.yaml -o a -ob", "--output: is given twice, and takes one value"},
+        {"m.yaml --format csv --format=json", "--format: is given twice, and takes one value"},
         {"", "an argument is missing; usage: plan MODEL.yaml --cluster CLUSTER [options]"},
         {"a b c", "unexpected argument 'c'; usage: plan MODEL.yaml --cluster CLUSTER [options]"},
     };

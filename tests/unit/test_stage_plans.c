@@ -45,11 +45,42 @@ static void one_side_alone_leaves_the_other_at_nothing(void **state)
     assert_close(losses.by_transport[GL_TRANSPORT_NET_IB].tax, 0.25, 1e-12); /* the catalogue's */
 }
 
+/* Both tiers are busy; where they change places nothing jumps, and a faster one costs no more. */
+static void the_costlier_tier_decides(void **state)
+{
+    (void)state;
+    gl_overlap_losses losses = {0};
+    losses.by_transport[GL_TRANSPORT_NVLINK].tax = 0.65;
+    losses.by_transport[GL_TRANSPORT_NET_IB].tax = 0.25;
+    const gl_link nv = {.transport = GL_TRANSPORT_NVLINK}, ib = {.transport = GL_TRANSPORT_NET_IB};
+    const gl_cluster cluster = {.intra.link = &nv, .inter.link = &ib};
+    const struct {
+        double tier_s[2], tax;
+        gl_transport transport, of;
+    } cases[] = {
+        {{0, 2}, 0.25, GL_TRANSPORT_NET_IB, GL_TRANSPORT_NET_IB},
+        {{2, 0}, 0.65, GL_TRANSPORT_NVLINK, GL_TRANSPORT_NVLINK},
+        {{0.2, 2}, 0.25, GL_TRANSPORT_NET_IB, GL_TRANSPORT_NET_IB},
+        {{1, 2}, 0.325, GL_TRANSPORT_NET_IB, GL_TRANSPORT_NVLINK},
+        {{1.999999, 2}, 0.65 * 1.999999 / 2, GL_TRANSPORT_NET_IB, GL_TRANSPORT_NVLINK},
+        {{2, 1.999999}, 0.65, GL_TRANSPORT_NVLINK, GL_TRANSPORT_NVLINK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double tax;
+        gl_network_time time = {.time_s = 2,
+                                .tier_s = {cases[i].tier_s[0], cases[i].tier_s[1]},
+                                .transport = cases[i].transport};
+        assert_int_equal(gl_overlap_transport(&cluster, &losses, &time, &tax), cases[i].of);
+        assert_close(tax, cases[i].tax, 1e-12);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_losses_are_found_again),
         cmocka_unit_test(one_side_alone_leaves_the_other_at_nothing),
+        cmocka_unit_test(the_costlier_tier_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
