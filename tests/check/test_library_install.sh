@@ -64,7 +64,6 @@ diff <(sed '$d' plain) <(sed '$d; s/\([0-9]\),\([0-9]\)/\1.\2/g' comma)
 grep -qE '^100000 layouts: [1-9][0-9]* are legal, [1-9][0-9]* fit$' plain
 grep -qE '^[1-9][0-9]* layouts a second$' plain
 # The first program of docs/library.md works as it stands.
-# shellcheck disable=SC2016 # the backquotes are markdown's
 sed -n '/^```c$/,/^```$/p' "$GPULINK_SOURCE/docs/library.md" | sed '1d;$d' >first.c
 "${cc[@]}" first.c "${flags[@]}" -Wl,-rpath,"$libraries" -o first
 (cd "$share" && "$work/first") | grep -E '^[0-9.]+ s a step \([0-9.]+ to [0-9.]+\), known: [a-z-]+$'
