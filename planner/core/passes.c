@@ -17,7 +17,7 @@ typedef struct builder {
     double microbatches;
     const gl_stage_plan *plan; /* of the stage at hand */
     gl_stage_work *work;
-    gl_queued *rows;   /* by row: a message of it, to be placed; time and tax of inline rows, too */
+    gl_row_time *rows;
     double stretch[2]; /* a phase's time over its compute */
 } builder;
 
@@ -41,16 +41,18 @@ static void prepare_rows(builder *b)
 {
     const gl_stage_plan *plan = b->plan;
     const double *scale = b->scales->tier;
-    b->rows = GL_ARENA_NEW(b->arena, gl_queued, plan->traffic.row_count);
+    b->rows = gl_arena_alloc_raw(b->arena, plan->traffic.row_count, sizeof *b->rows);
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
         const double *tier_s = plan->times[i].tier_s;
         double intra_s = tier_s[0] * scale[0], inter_s = tier_s[1] * scale[1];
-        gl_queued *q = &b->rows[i];
+        gl_row_time *q = &b->rows[i];
         q->row = i;
-        q->gate = -1;
         q->time_s = plan->traffic.rows[i].load_factor * (intra_s > inter_s ? intra_s : inter_s);
         q->slowdown = plan->slowdown != NULL ? below_max(plan->slowdown[i]) : 0;
+        q->beside_s = q->time_s / (1 - q->slowdown);
         q->tax = below_max(plan->overlap_tax[i] * b->scales->overlap_tax) * (1 - q->slowdown);
+        q->computed_s = (1 - q->tax) * q->beside_s;
+        q->taxed_s = q->tax * q->beside_s;
     }
 }
 
@@ -82,7 +84,7 @@ static double hidden_share(const builder *b, gl_phase phase)
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
         if (r->phase != phase || !r->may_hide || !is_inline(r))
             continue;
-        const gl_queued *q = &b->rows[i];
+        const gl_row_time *q = &b->rows[i];
         double s = q->time_s * (double)r->calls_per_step / b->microbatches / (1 - q->slowdown);
         needed += s;
         taxed += s * q->tax;
@@ -99,7 +101,7 @@ static void share_phase(builder *b, gl_phase phase)
         const gl_traffic_row *r = &b->plan->traffic.rows[i];
         if (r->phase != phase || !is_inline(r))
             continue;
-        const gl_queued *q = &b->rows[i];
+        const gl_row_time *q = &b->rows[i];
         double s = q->time_s * (double)r->calls_per_step / b->microbatches;
         double beside = r->may_hide ? hidden * s : 0;
         gl_inline_row *out = &share->rows[share->row_count++];
@@ -157,48 +159,46 @@ static void add_segments(const builder *b, gl_pass *pass, gl_phase phase, block_
 /* A pass that messages go to. */
 typedef struct destination {
     gl_pass *pass;
+    gl_pass_queue *queue; /* of it, the one that is filled */
     block_range range;
 } destination;
 
-/* The pass that a message belongs to: of its block's chunk and phase. Gradients that may not hide
- * and move once a step leave after the stage's last backward, which is that of its first chunk. */
-static int destination_of(const builder *b, const int *chunk_of, const gl_message *m)
+/* A message goes to the pass of its block's chunk and phase; but gradients that may not hide and
+ * move once a step leave after the stage's last backward, which is that of its first chunk. */
+static bool is_held(const builder *b, const gl_message *m)
 {
-    bool joined = b->workload->parallel.pp == 1;
-    bool held = m->when == GL_AFTER_BACKWARD && !b->workload->overlap.dp && !m->every_microbatch;
-    int chunk = held ? 0 : chunk_of[m->block];
-    return joined || m->when == GL_BEFORE_FORWARD ? chunk : b->work->chunks + chunk;
+    return m->when == GL_AFTER_BACKWARD && !b->workload->overlap.dp && !m->every_microbatch;
 }
 
 /* Where in its pass. Prefetch: the next unit is gathered while this one computes. */
-static void place_message(const builder *b, const destination *d, const gl_message *m, gl_queued *q)
+static double release_of(const builder *b, const destination *d, const gl_message *m, int *gate)
 {
     const gl_overlap *overlap = &b->workload->overlap;
     const gl_pass *pass = d->pass;
-    if (m->when == GL_AFTER_BACKWARD && !overlap->dp) {
-        q->release = total(pass);
-        return;
-    }
+    *gate = -1;
+    if (m->when == GL_AFTER_BACKWARD && !overlap->dp)
+        return total(pass);
     int segment = m->when == GL_BEFORE_FORWARD
                       ? m->block - d->range.first
                       : pass->forward_segments + d->range.end - 1 - m->block;
     if (m->when == GL_AFTER_BACKWARD) {
         double start = segment_start(pass, segment);
-        q->release = start + m->within * (pass->end[segment] - start);
-        return;
+        return start + m->within * (pass->end[segment] - start);
     }
-    q->gate = segment;
-    q->release =
-        segment_start(pass, overlap->zero3_prefetch && segment > 0 ? segment - 1 : segment);
+    *gate = segment;
+    return segment_start(pass, overlap->zero3_prefetch && segment > 0 ? segment - 1 : segment);
 }
 
 /* Stable insertion by release: messages come nearly sorted. */
-static void insert(gl_pass_queue *queue, const gl_queued *q)
+static void insert(const builder *b, const destination *d, const gl_message *m)
 {
+    gl_pass_queue *queue = d->queue;
+    int gate;
+    double release = release_of(b, d, m, &gate);
     size_t at = queue->count++;
-    for (; at > 0 && queue->items[at - 1].release > q->release; at--)
+    for (; at > 0 && queue->items[at - 1].release > release; at--)
         queue->items[at] = queue->items[at - 1];
-    queue->items[at] = *q;
+    queue->items[at] = (gl_queued){release, &b->rows[m->row], gate};
 }
 
 static void set_gates(const builder *b, const gl_pass *pass, gl_pass_queue *queue)
@@ -212,55 +212,72 @@ static void set_gates(const builder *b, const gl_pass *pass, gl_pass_queue *queu
     }
 }
 
-/* The pass waits for what every microbatch moves: a framework ends a backward with it. */
+/* The pass waits for what every microbatch moves: a framework ends a backward with it. `every`: by
+ * row; NULL: all of them. */
 static void set_barrier(const bool *every, gl_pass_queue *queue)
 {
     for (size_t i = queue->count; i > 0 && queue->barrier == 0; i--) {
-        if (every[queue->items[i - 1].row])
+        if (every == NULL || every[queue->items[i - 1].of->row])
             queue->barrier = i;
     }
 }
 
-static gl_pass_queue *queue_of(gl_pass *pass, bool last)
+/* The queues that are filled: of the last microbatch, or of the others. */
+static void choose_queues(destination *to, int passes, bool last)
 {
-    return last ? &pass->last : &pass->each;
+    for (int i = 0; i < passes; i++)
+        to[i].queue = last ? &to[i].pass->last : &to[i].pass->each;
 }
 
-/* Deals the messages out to the passes' queues, those of the last microbatch or of the others. */
-static void fill_queues(const builder *b, const destination *to, int passes, const int *chunk_of,
-                        const bool *every, bool last)
+enum { NOWHERE = -1 };
+
+/* The pass of each message, as the index of its destination, and room for them in the queues. */
+static int *choose_passes(const builder *b, const destination *to, int passes, const int *chunk_of,
+                          bool last)
 {
     const gl_traffic *traffic = &b->plan->traffic;
-    size_t *counts = GL_ARENA_NEW(b->arena, size_t, (size_t)passes);
+    size_t *counts = GL_ARENA_NEW(b->arena, size_t, (size_t)passes), all = 0;
     int *goes_to = gl_arena_alloc_raw(b->arena, traffic->message_count, sizeof *goes_to);
-    size_t all = 0;
+    int backward = b->workload->parallel.pp == 1 ? 0 : b->work->chunks;
+    const int first_of[] = {[GL_BEFORE_FORWARD] = 0,
+                            [GL_BEFORE_BACKWARD] = backward,
+                            [GL_AFTER_BACKWARD] = backward,
+                            [GL_AFTER_STEP] = NOWHERE};
     for (size_t i = 0; i < traffic->message_count; i++) {
         const gl_message *m = &traffic->messages[i];
-        goes_to[i] = -1;
-        if (m->when == GL_AFTER_STEP || (!m->every_microbatch && !last))
-            continue;
-        goes_to[i] = destination_of(b, chunk_of, m);
-        counts[goes_to[i]]++;
-        all++;
+        int pass = first_of[m->when];
+        if (pass != NOWHERE && (m->every_microbatch || last)) {
+            pass += is_held(b, m) ? 0 : chunk_of[m->block];
+            counts[pass]++;
+            all++;
+        } else {
+            pass = NOWHERE;
+        }
+        goes_to[i] = pass;
     }
     gl_queued *items = gl_arena_alloc_raw(b->arena, all, sizeof *items);
     for (int i = 0; i < passes; i++) {
-        queue_of(to[i].pass, last)->items = items;
+        to[i].queue->items = items;
         items += counts[i];
     }
-    for (size_t i = 0; i < traffic->message_count && all > 0; i++) {
-        const gl_message *m = &traffic->messages[i];
-        if (goes_to[i] < 0)
-            continue;
-        gl_queued q = b->rows[m->row];
-        place_message(b, &to[goes_to[i]], m, &q);
-        insert(queue_of(to[goes_to[i]].pass, last), &q);
-    }
+    return goes_to;
+}
+
+/* Deals the messages out to the passes' queues. */
+static void fill_queues(const builder *b, destination *to, int passes, const int *chunk_of,
+                        const bool *every, bool last)
+{
+    const gl_traffic *traffic = &b->plan->traffic;
+    choose_queues(to, passes, last);
+    const int *goes_to = choose_passes(b, to, passes, chunk_of, last);
+    for (size_t i = 0; i < traffic->message_count; i++)
+        if (goes_to[i] != NOWHERE)
+            insert(b, &to[goes_to[i]], &traffic->messages[i]);
     for (int i = 0; i < passes; i++) {
-        if (b->work->every_microbatch)
-            set_barrier(every, queue_of(to[i].pass, last));
-        if (b->work->gathers)
-            set_gates(b, to[i].pass, queue_of(to[i].pass, last));
+        if (traffic->has_every)
+            set_barrier(every, to[i].queue);
+        if (traffic->has_gate)
+            set_gates(b, to[i].pass, to[i].queue);
     }
 }
 
@@ -273,6 +290,16 @@ static void build_pass(const builder *b, bool forward, bool backward, int chunk,
         add_segments(b, d->pass, GL_PHASE_FORWARD, d->range);
     if (backward)
         add_segments(b, d->pass, GL_PHASE_BACKWARD, d->range);
+}
+
+/* By row: does it move with every microbatch? */
+static const bool *every_rows(const builder *b)
+{
+    const gl_traffic *traffic = &b->plan->traffic;
+    bool *every = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
+    for (size_t i = 0; i < traffic->message_count; i++)
+        every[traffic->messages[i].row] |= traffic->messages[i].every_microbatch;
+    return every;
 }
 
 static void build_passes(const builder *b)
@@ -295,12 +322,12 @@ static void build_passes(const builder *b)
     }
     if (traffic->message_count == 0)
         return;
-    bool *every = GL_ARENA_NEW(b->arena, bool, traffic->row_count);
-    for (size_t i = 0; i < traffic->message_count && work->every_microbatch; i++)
-        every[traffic->messages[i].row] |= traffic->messages[i].every_microbatch;
-    if (work->every_microbatch && b->microbatches > 1)
+    const bool *every = traffic->has_every && traffic->has_last ? every_rows(b) : NULL;
+    if (traffic->has_every && traffic->has_last && b->microbatches > 1)
         fill_queues(b, to, 2 * work->chunks, chunk_of, every, false);
     fill_queues(b, to, 2 * work->chunks, chunk_of, every, true);
+    for (int i = 0; i < 2 * work->chunks && !traffic->has_last; i++)
+        to[i].pass->each = to[i].pass->last;
 }
 
 /* ---- once a step ------------------------------------------------------------------------------
@@ -334,19 +361,6 @@ static void build_once(const builder *b)
 /* ---- a stage ----------------------------------------------------------------------------------
  */
 
-static void note_messages(builder *b)
-{
-    const gl_traffic *traffic = &b->plan->traffic;
-    bool every = false, gathers = false;
-    for (size_t i = 0; i < traffic->message_count; i++) {
-        const gl_message *m = &traffic->messages[i];
-        every |= m->every_microbatch;
-        gathers |= m->when == GL_BEFORE_FORWARD || m->when == GL_BEFORE_BACKWARD;
-    }
-    b->work->every_microbatch = every;
-    b->work->gathers = gathers;
-}
-
 static void note_sends(const builder *b)
 {
     for (size_t i = 0; i < b->plan->traffic.row_count; i++) {
@@ -368,7 +382,6 @@ static void build_stage(builder *b, const gl_stage_plan *plan, gl_stage_work *wo
                             .optimizer_s = plan->optimizer_s * b->scales->compute};
     b->plan = plan;
     b->work = work;
-    note_messages(b);
     prepare_rows(b);
     sum_compute(b);
     share_phase(b, GL_PHASE_FORWARD);
@@ -431,7 +444,7 @@ static void start_next(gl_pass_stream *stream)
 {
     stream->started_s = (double)NAN;
     if (stream->first < stream->count)
-        stream->left_s = stream->items[stream->first].time_s;
+        stream->left_s = stream->items[stream->first].of->time_s;
     else
         stream->first = stream->count = 0;
 }
@@ -539,7 +552,7 @@ static void wait_for_message(run *r)
     r->now_s += stream->left_s;
     stream->stall_s += stream->left_s;
     if (stream->row_exposed_s != NULL)
-        stream->row_exposed_s[head(stream)->row] += stream->left_s;
+        stream->row_exposed_s[head(stream)->of->row] += stream->left_s;
     finish_message(stream, r->now_s);
 }
 
@@ -559,8 +572,8 @@ static void compute_on(run *r)
     double dt = stop - r->place;
     bool reached = true;
     if (sending) {
-        double send_rate = 1 - message->slowdown, left_s = stream->left_s / send_rate;
-        rate = 1 - message->tax;
+        double send_rate = 1 - message->of->slowdown, left_s = stream->left_s / send_rate;
+        rate = 1 - message->of->tax;
         dt /= rate;
         if (isnan(stream->started_s))
             stream->started_s = r->now_s;
@@ -568,7 +581,7 @@ static void compute_on(run *r)
         bool done = dt >= left_s;
         if (!reached)
             dt = left_s;
-        stream->tax_s += dt * message->tax;
+        stream->tax_s += dt * message->of->tax;
         r->now_s += dt;
         stream->left_s -= dt * send_rate;
         if (done)
@@ -600,30 +613,34 @@ static double run_plainly(const gl_pass *pass, double start_s, gl_pass_stream *s
 
 /* With messages that compute does not wait for, none before them, and nobody listening: what
  * compute_on does step by step, message by message. Returns when the pass is computed. */
+static const double SURELY = 1 - 1e-9; /* within rounding of it the exact question is asked */
+
 static double run_quietly(const gl_pass *pass, double start_s, gl_pass_stream *stream)
 {
     double place = 0, now_s = start_s, end = total(pass);
     for (; stream->first < stream->count; stream->first++) {
-        const gl_queued *m = &stream->items[stream->first];
+        const gl_row_time *m = stream->items[stream->first].of;
+        double release = stream->items[stream->first].release;
         stream->left_s = m->time_s;
-        if (m->release >= end || place >= end)
+        if (release >= end || place >= end)
             break;
-        if (m->release > place) {
-            now_s += m->release - place;
-            place = m->release;
+        if (release > place) {
+            now_s += release - place;
+            place = release;
         }
-        double rate = 1 - m->tax, send_rate = 1 - m->slowdown;
-        double whole_s = m->time_s / send_rate, room_s = (end - place) / rate;
-        if (whole_s > room_s) { /* it goes on after the pass */
-            now_s += room_s;
-            stream->tax_s += m->tax * room_s;
-            stream->left_s -= room_s * send_rate;
-            place = end;
-            break;
+        if (m->computed_s > SURELY * (end - place)) {
+            double room_s = (end - place) / (1 - m->tax);
+            if (m->beside_s > room_s) { /* it goes on after the pass */
+                now_s += room_s;
+                stream->tax_s += m->tax * room_s;
+                stream->left_s -= room_s * (1 - m->slowdown);
+                place = end;
+                break;
+            }
         }
-        now_s += whole_s;
-        stream->tax_s += m->tax * whole_s;
-        place += rate * whole_s;
+        now_s += m->beside_s;
+        stream->tax_s += m->taxed_s;
+        place += m->computed_s;
     }
     if (stream->first == stream->count)
         stream->first = stream->count = 0;

@@ -20,13 +20,20 @@ static inline double gl_larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* A data parallel message of a pass. */
-typedef struct gl_queued {
-    double release;  /* place on the pass's compute timeline from which it may run */
+/* A message of a row of the traffic. */
+typedef struct gl_row_time {
+    size_t row;
     double time_s;   /* alone */
     double tax;      /* share of compute's rate that it takes */
     double slowdown; /* share of its own rate that it loses beside compute */
-    size_t row;
+    /* All of it beside compute: how long that takes, what compute does and what it loses. */
+    double beside_s, computed_s, taxed_s;
+} gl_row_time;
+
+/* A data parallel message of a pass. */
+typedef struct gl_queued {
+    double release; /* place on the pass's compute timeline from which it may run */
+    const gl_row_time *of;
     int gate; /* segment that must wait for it; −1 = none */
 } gl_queued;
 
@@ -91,8 +98,6 @@ typedef struct gl_stage_work {
     double send_s[2];   /* one activation to the next, one gradient to the previous stage */
     double way_s[2];    /* of it, on the wire: the link is free for the next */
     size_t send_row[2]; /* what is sent; where parts are joined behind it, send_s has that, too */
-    bool every_microbatch; /* are there data parallel messages of every microbatch, … */
-    bool gathers;          /* … such that compute waits for? */
     gl_once *once;
     size_t once_count;
     double once_s[GL_ONCE_KIND_COUNT]; /* sums */

@@ -37,37 +37,52 @@ static gl_pass_stream empty_stream(const context *c)
     return (gl_pass_stream){.arena = c->scratch, .started_s = (double)NAN};
 }
 
-/* A pass of every microbatch but the last (of the last when there is but one), so often. */
-static double time_pass(const context *c, const gl_pass *pass, double times, stage_time *t)
+/* The queue of every microbatch but the last; of the last when there is but one. */
+static const gl_pass_queue *usual_queue(const context *c, const gl_pass *pass)
 {
-    gl_pass_stream stream = empty_stream(c);
-    double s = gl_pass_run(pass, c->microbatches > 1 ? &pass->each : &pass->last, 0, &stream);
-    t->tax_s += times * stream.tax_s;
-    t->stall_s += times * stream.stall_s;
+    return c->microbatches > 1 ? &pass->each : &pass->last;
+}
+
+static bool same_queue(const gl_pass_queue *a, const gl_pass_queue *b)
+{
+    return a->items == b->items && a->count == b->count;
+}
+
+/* A usual pass, so often, over an empty stream. */
+static double time_pass(const context *c, const gl_pass *pass, double times, gl_pass_stream *stream,
+                        stage_time *t)
+{
+    *stream = empty_stream(c);
+    double s = gl_pass_run(pass, usual_queue(c, pass), 0, stream);
+    t->tax_s += times * stream->tax_s;
+    t->stall_s += times * stream->stall_s;
     return s;
 }
 
-/* The last backward of each chunk; between them the other microbatches of their group. */
+/* The last backward of each chunk; between them the other microbatches of their group. `stream`: as
+ * the usual pass of the last chunk left it, which is the first to end. */
 static void time_last(const context *c, const gl_stage_work *work, const double *backward_s,
-                      stage_time *t)
+                      gl_pass_stream *stream, stage_time *t)
 {
-    gl_pass_stream stream = empty_stream(c);
-    int kind = c->workload->parallel.pp > 1 ? BACKWARD : FORWARD;
-    double now_s = 0, before_s = 0;
-    for (int chunk = work->chunks - 1; chunk >= 0; chunk--) {
+    int kind = c->workload->parallel.pp > 1 ? BACKWARD : FORWARD, first = work->chunks - 1;
+    double now_s = backward_s[first], before_s = 0;
+    const gl_pass *ending = &work->pass[kind][first];
+    if (!same_queue(usual_queue(c, ending), &ending->last)) {
+        *stream = empty_stream(c);
+        now_s = gl_pass_run(ending, &ending->last, 0, stream);
+    }
+    for (int chunk = first - 1; chunk >= 0; chunk--) {
         const gl_pass *pass = &work->pass[kind][chunk];
         double rest_s = backward_s[chunk] * (double)(c->last_group - 1);
         const gl_pass others = {.end = &rest_s, .segments = 1};
-        if (chunk < work->chunks - 1)
-            now_s = gl_pass_run(&others, &others.each, now_s, &stream);
-        before_s = now_s;
-        now_s = gl_pass_run(pass, &pass->last, now_s, &stream);
+        before_s = now_s = gl_pass_run(&others, &others.each, now_s, stream);
+        now_s = gl_pass_run(pass, &pass->last, now_s, stream);
     }
     t->last_s = now_s - before_s;
     t->late_s = t->last_s - backward_s[0];
-    t->tail_s = gl_larger(0, gl_pass_stream_follow(&stream, (double)INFINITY) - now_s);
-    t->tax_s += stream.tax_s;
-    t->stall_s += stream.stall_s;
+    t->tail_s = gl_larger(0, gl_pass_stream_follow(stream, (double)INFINITY) - now_s);
+    t->tax_s += stream->tax_s;
+    t->stall_s += stream->stall_s;
 }
 
 static stage_time time_stage(const context *c, const gl_stage_work *work)
@@ -76,17 +91,21 @@ static stage_time time_stage(const context *c, const gl_stage_work *work)
     double *each_s = GL_ARENA_NEW(c->scratch, double, (size_t)work->chunks);
     double m = (double)c->microbatches;
     int ending = c->workload->parallel.pp == 1 ? FORWARD : BACKWARD;
+    gl_pass_stream stream = empty_stream(c), ended = stream;
     for (int phase = 0; phase < 2; phase++) {
         t.tax_s += m * work->phase[phase].tax_s;
         t.stall_s += m * work->phase[phase].exposed_s;
         for (int chunk = 0; chunk < work->chunks; chunk++) {
-            double s = time_pass(c, &work->pass[phase][chunk], phase == ending ? m - 1 : m, &t);
+            double s =
+                time_pass(c, &work->pass[phase][chunk], phase == ending ? m - 1 : m, &stream, &t);
             t.pass_s[phase] += s;
-            if (phase == ending)
-                each_s[chunk] = s;
+            if (phase != ending)
+                continue;
+            each_s[chunk] = s;
+            ended = stream;
         }
     }
-    time_last(c, work, each_s, &t);
+    time_last(c, work, each_s, &ended, &t);
     return t;
 }
 

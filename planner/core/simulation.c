@@ -184,9 +184,9 @@ static void sum_quiet_parts(stage_state *s)
 static void on_sent(void *context, const gl_queued *message, double start_s, double end_s)
 {
     stage_state *s = context;
-    const gl_traffic_row *row = &s->work->plan->traffic.rows[message->row];
+    const gl_traffic_row *row = &s->work->plan->traffic.rows[message->of->row];
     gl_event_kind kind = row->phase == GL_PHASE_FORWARD ? GL_EVENT_FORWARD : GL_EVENT_BACKWARD;
-    emit(s, GL_STREAM_DP, kind, s->now.slot, message->row, start_s, end_s);
+    emit(s, GL_STREAM_DP, kind, s->now.slot, message->of->row, start_s, end_s);
 }
 
 /* ---- the order of passes ----------------------------------------------------------------------
@@ -352,7 +352,7 @@ static void on_tail(void *context, const gl_queued *message, double start_s, dou
     const tail *t = context;
     on_sent(t->stage, message, start_s, end_s);
     if (t->stage->usage->row_exposed_s != NULL)
-        t->stage->usage->row_exposed_s[message->row] +=
+        t->stage->usage->row_exposed_s[message->of->row] +=
             gl_larger(0, end_s - gl_larger(start_s, t->end_s));
 }
 

@@ -51,14 +51,22 @@ void gl_traffic__expect_messages(gl_traffic_builder *builder, size_t count)
                                   out->message_count + count, sizeof *out->messages);
 }
 
+void gl_traffic_put(gl_traffic *traffic, const gl_message *m)
+{
+    traffic->has_every |= m->every_microbatch;
+    traffic->has_last |= !m->every_microbatch && m->when != GL_AFTER_STEP;
+    traffic->has_gate |= m->when == GL_BEFORE_FORWARD || m->when == GL_BEFORE_BACKWARD;
+    traffic->messages[traffic->message_count++] = *m;
+}
+
 void gl_traffic__message(gl_traffic_builder *builder, int row, const gl_message *message)
 {
-    gl_traffic *out = builder->out;
+    gl_message numbered = *message;
     if (row == GL_NO_ROW)
         return;
     gl_traffic__expect_messages(builder, 1);
-    out->messages[out->message_count] = *message;
-    out->messages[out->message_count++].row = (size_t)row;
+    numbered.row = (size_t)row;
+    gl_traffic_put(builder->out, &numbered);
 }
 
 int64_t gl_traffic__bytes(int64_t elements, gl_dtype dtype)
@@ -101,9 +109,7 @@ enum { ROWS_EXPECTED = 24 };
 static void take_base(const gl_traffic_base *base, gl_traffic_builder *b)
 {
     gl_traffic *out = b->out;
-    out->messages = base->traffic.messages;
-    out->message_count = base->traffic.message_count;
-    out->row_count = base->traffic.row_count;
+    *out = base->traffic;
     b->row_capacity = out->row_count + ROWS_EXPECTED;
     out->rows = gl_arena_alloc_raw(b->arena, b->row_capacity, sizeof *out->rows);
     for (size_t i = 0; i < out->row_count; i++) {

@@ -63,7 +63,13 @@ typedef struct gl_traffic {
     size_t row_count;
     gl_message *messages;
     size_t message_count;
+    bool has_every; /* messages of every microbatch, … */
+    bool has_last;  /* … of the last one alone, … */
+    bool has_gate;  /* … such that compute waits for */
 } gl_traffic;
+
+/* Adds a message to a list that has room for it. */
+void gl_traffic_put(gl_traffic *traffic, const gl_message *message);
 
 /* Traffic of one rank of `stage`. The workload has passed gl_check_workload. */
 void gl_traffic_build(const gl_workload *workload, const gl_parameters *parameters,

@@ -215,6 +215,16 @@ static void keep_exact(gl_workload *w, recipe *r, uint64_t *random)
     }
 }
 
+static gl_traffic traffic_of(stage_case *s)
+{
+    gl_traffic traffic = {.rows = s->rows, .row_count = s->row_count, .messages = s->messages};
+    for (size_t i = 0; i < s->message_count; i++) {
+        const gl_message message = s->messages[i];
+        gl_traffic_put(&traffic, &message);
+    }
+    return traffic;
+}
+
 static void random_case(pipeline_case *c, uint64_t *random, bool uniform)
 {
     memset(c, 0, sizeof *c);
@@ -246,13 +256,12 @@ static void random_case(pipeline_case *c, uint64_t *random, bool uniform)
                         !uniform && i == pp - 1, uniform);
             add_communication(s, &r, w, ends);
         }
-        c->plans[i] =
-            (gl_stage_plan){.stage = &s->stage,
-                            .traffic = {s->rows, s->row_count, s->messages, s->message_count},
-                            .times = s->times,
-                            .overlap_tax = s->tax,
-                            .slowdown = s->slowdown,
-                            .optimizer_s = c->optimizer_s};
+        c->plans[i] = (gl_stage_plan){.stage = &s->stage,
+                                      .traffic = traffic_of(s),
+                                      .times = s->times,
+                                      .overlap_tax = s->tax,
+                                      .slowdown = s->slowdown,
+                                      .optimizer_s = c->optimizer_s};
     }
 }
 

@@ -64,8 +64,9 @@ static size_t add_row(stage_case *c, gl_traffic_dimension dimension, gl_phase ph
 static void add_message(stage_case *c, size_t row, int block, double within, gl_message_when when,
                         bool every)
 {
-    c->messages[c->plan.traffic.message_count++] = (gl_message){
+    const gl_message message = {
         .row = row, .block = block, .within = within, .when = when, .every_microbatch = every};
+    gl_traffic_put(&c->plan.traffic, &message);
 }
 
 static void check_equal(const gl_schedule *a, const gl_schedule *b)
