@@ -200,11 +200,13 @@ static gl_table *staircases_table(const gl_comparison *comparison, gl_arena *are
     return table;
 }
 
+typedef gl_table *table_builder(const gl_comparison *comparison, gl_arena *arena);
+
 size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_arena *arena,
                              gl_table **tables)
 {
-    gl_table *(*const builders[GL_OPTION_COST_TABLES])(const gl_comparison *, gl_arena *) = {
-        costs_table, payback_table, staircases_table};
+    static table_builder *const builders[GL_OPTION_COST_TABLES] = {costs_table, payback_table,
+                                                                   staircases_table};
     size_t count = 0;
     if (any_cost(comparison) == NULL)
         return 0;
