@@ -38,7 +38,6 @@ codespell|command -v codespell
 mandoc|command -v mandoc
 binutils|command -v nm
 g++|command -v c++
-locales|test -e /usr/share/i18n/locales/de_DE
 git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
@@ -198,7 +197,7 @@ run_valgrind() {
 run_fuzzers() {
     local program name
     step "fuzzers, $1 s each"
-    for program in $(find build/fuzz/tests/fuzz -maxdepth 1 -name "fuzz_*" -type f -executable | sort); do
+    for program in $(find build/fuzz/fuzz -maxdepth 1 -name "fuzz_*" -type f -executable | sort); do
         name=${program##*/fuzz_}
         mkdir -p "build/fuzz/found/$name"
         "$program" -max_total_time="$1" -rss_limit_mb=2048 -verbosity=0 -artifact_prefix="build/fuzz/$name-" \
@@ -220,7 +219,7 @@ run_check() {
     GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev GPULINK_TIDY='-*,clang-analyzer-*' tests/check/test_tidy.sh
     run_valgrind
     step 'every allocation that can fail'
-    GPULINK_FAULTS=all GPULINK_DATA=$PWD/data build/dev/tests/faults/test_allocations
+    GPULINK_FAULTS=all GPULINK_DATA=$PWD/build/dev/data build/dev/tests/faults/test_allocations
     run_fuzzers "${1:-600}"
 }
 
