@@ -227,7 +227,8 @@ run_coverage() {
     install_missing "$build_needs$test_needs$check_needs"
     check_cmake
     build coverage
-    ctest --preset coverage --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|property|golden|cli)$'
+    # Threads that count the same lines wait for each other.
+    OMP_NUM_THREADS=1 ctest --preset coverage --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|property|golden|cli)$'
     mkdir -p build/coverage/report
     local folder
     for folder in common planner/core; do

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,4 +72,11 @@ bool gl_diagnose(gl_diagnostics *list, const gl_mark *mark, const char *path, co
     set_error(&list->items[list->count++], GL_ERROR_INPUT, mark, path, format, args);
     va_end(args);
     return false;
+}
+
+gl_status gl_open_status(int reason)
+{
+    return reason == EMFILE || reason == ENFILE || reason == ENOMEM || reason == EIO
+               ? GL_ERROR_SYSTEM
+               : GL_ERROR_INPUT;
 }

@@ -63,6 +63,10 @@ typedef struct gl_diagnostics {
     size_t dropped; /* found beyond the maximum */
 } gl_diagnostics;
 
+/* Whose fault it is that a text cannot be opened, by errno: the machine's when it runs out of
+ * something, otherwise that of who named the file. */
+gl_status gl_open_status(int reason);
+
 /* Adds an input error at a position. Returns false always (see gl_fail). */
 bool gl_diagnose(gl_diagnostics *list, const gl_mark *mark, const char *path, const char *format,
                  ...) __attribute__((format(printf, 4, 5)));

@@ -274,7 +274,8 @@ static FILE *open_file(const char *path, gl_error *err)
     struct stat found;
     FILE *stream = fopen(path, "rb");
     if (stream == NULL) {
-        gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL, "%s", strerror(errno));
+        gl_fail_at(err, gl_open_status(errno), &(gl_mark){.file = path}, NULL, "%s",
+                   strerror(errno));
     } else if (fstat(fileno(stream), &found) == 0 && S_ISDIR(found.st_mode)) {
         gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL,
                    "it is a directory; wanted: a file, or - for standard input");

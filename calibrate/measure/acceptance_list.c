@@ -293,7 +293,7 @@ bool gl_acceptance_list_load(const char *path, gl_arena *arena, gl_acceptance_li
     size_t length;
     FILE *file = fopen(path, "rb");
     if (file == NULL)
-        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = path}, NULL, "%s",
+        return gl_fail_at(err, gl_open_status(errno), &(gl_mark){.file = path}, NULL, "%s",
                           strerror(errno));
     bool ok = read_stream(file, path, arena, &text, &length, err);
     fclose(file);

@@ -83,12 +83,8 @@ static bool open_file(const char *path, int *fd, gl_error *err)
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (*fd < 0 && errno == ENOENT)
         return fail_missing(path, err);
-    if (*fd < 0) {
-        gl_status status = errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO
-                               ? GL_ERROR_SYSTEM
-                               : GL_ERROR_INPUT;
-        return fail_file(err, status, path, strerror(errno));
-    }
+    if (*fd < 0)
+        return fail_file(err, gl_open_status(errno), path, strerror(errno));
     if (fstat(*fd, &info) == 0 && S_ISDIR(info.st_mode)) {
         close(*fd);
         return fail_file(err, GL_ERROR_INPUT, path, "is a directory; a file is expected");
