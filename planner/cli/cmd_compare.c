@@ -401,7 +401,7 @@ static bool all_run(const session *s)
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static const char *const *table_names(gl_arena *arena)
+const char *const *gl_compare_table_names(gl_arena *arena)
 {
     static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
     const char *const *plans = gl_plan_table_names();
@@ -457,7 +457,7 @@ static int run_in(session *s, int argc, char **argv)
         return gl_cli_fail("compare", &err);
     if (help)
         return gl_cli_help(&gl_cmd_compare);
-    if (!gl_output_options_check(&s->options.output, table_names(s->arena), &err))
+    if (!gl_output_options_check(&s->options.output, gl_compare_table_names(s->arena), &err))
         return gl_cli_fail("compare", &err);
     if (s->options.clusters.count == 0)
         return gl_fail_without_cluster("compare", arguments.items[0]);

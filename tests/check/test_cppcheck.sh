@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$GPULINK_SOURCE"
 command -v cppcheck >/dev/null || { echo 'cppcheck is missing: see bootstrap.sh'; exit 1; }
-mapfile -t files < <(find common planner calibrate -name '*.c' | sort)
+mapfile -t files < <(find common planner lib calibrate -name '*.c' | sort)
 # One process a file: -j would not keep the order of what it says.
 printf '%s\n' "${files[@]}" | xargs -P "$(nproc)" -n 12 cppcheck --quiet --error-exitcode=1 --std=c11 --language=c \
     --library=posix --enable=warning,style,performance,portability --inline-suppr \

@@ -422,6 +422,8 @@ void faults_begin(void)
     assert_int_equal(chdir(folder), 0);
     make_file("huggingface.yaml", "model: {huggingface: " TEST_SOURCE_DIR
                                   "/fixtures/huggingface/mixtral-8x7b.json, sequence: 4096}\n");
+    make_file("rates.csv",
+              "kind,dtype,m,n,k,time_s,time_p95_s\ngemm,bf16,8192,8192,8192,1.5e-3,\n");
     make_database("base.db", "");
     make_database("tuned.db", " --algorithm ring --protocol simple");
     make_database("tuned.db", " --algorithm tree --protocol simple");

@@ -37,7 +37,7 @@ static const command commands[] = {
     {"calibrate import @/tests/fixtures/nccl/debug_shm.txt --db a.db", NULL, "a.db", "base.db"},
     {"calibrate import @/tests/fixtures/nccl/json_all_reduce.json --db a.db --transport shm", NULL,
      "a.db", "base.db"},
-    {"calibrate import list.csv --db a.db", NULL, "a.db", "base.db"},
+    {"calibrate import rates.csv --db a.db", NULL, "a.db", "base.db"},
     {"calibrate merge base.db --db a.db", NULL, "a.db", NULL},
     {"calibrate show base.db", NULL, NULL, NULL},
     {"calibrate show base.db --format json", NULL, NULL, NULL},

@@ -214,6 +214,7 @@ static void test_sums_agree(void **state)
     priced p = price(HGX("16"), NDR("") "prices: standard\n");
     const gl_cost_figures *f = &p.cost.typical;
     double groups = 0, lines = 0;
+    p.cost.cluster = &p.cluster; /* which moved when it was returned */
     for (int i = 0; i < GL_COST_OF_COUNT; i++)
         groups += gl_cost_group_sum(&p.cost, (gl_cost_group)i);
     for (size_t i = 0; i < p.cost.bom.count; i++)
