@@ -132,6 +132,9 @@ static void chart_pareto(gl_charting *c)
     /* One point says nothing against another. */
     if (all.count < 2)
         return;
+    /* Options beside each other have a table of what each costs. */
+    if (gl_chart__table(gl_chart__part(c->report, all.part), "costs") != NULL)
+        chart.table = "costs";
     chart.words = pareto_words(&all, c->arena);
     gl_chart__hang(c, all.part, &chart);
 }
