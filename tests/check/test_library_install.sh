@@ -16,7 +16,7 @@ read -ra flags < <(pkg-config --cflags --libs gpulink)
 read -ra parts < <(pkg-config --static --libs gpulink | sed 's/-lgpulink//')
 # What the build was instrumented with, its users need, too.
 read -ra sanitizers < <(sed -n 's/^CMAKE_C_FLAGS:STRING=//p' "$GPULINK_BUILD/CMakeCache.txt")
-grep -q 'GPULINK_SANITIZE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=(-fsanitize=address,undefined)
+grep -q 'GPULINK_SANITIZE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=("-fsanitize=address,undefined")
 grep -q 'GPULINK_TSAN:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=(-fsanitize=thread)
 grep -q 'GPULINK_COVERAGE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=(--coverage)
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$GPULINK_BUILD/CMakeCache.txt")
@@ -44,7 +44,7 @@ fi
 # It prints and decides nothing for its host.
 denied='printf|v?fprintf|puts|putchar|perror|exit|abort|setlocale|localeconv|strtok|signal|sigaction|localtime|gmtime|rand'
 found=$(nm -D --undefined-only "$libraries/libgpulink.so" | awk '{ print $2 }' | sed 's/@.*//' | grep -Ex "($denied)" || true)
-[ -n "$found" ] && [ ${#sanitizers[@]} -eq 0 ] && { echo "the library uses what it must not:" $found; exit 1; }
+[ -n "$found" ] && [ ${#sanitizers[@]} -eq 0 ] && { echo "the library uses what it must not: $found"; exit 1; }
 
 # The example, linked both ways.
 example=$GPULINK_SOURCE/docs/examples/layouts.c
