@@ -642,9 +642,11 @@ static const char *dearer_text(const gl_comparison *comparison, size_t index, si
         return gl_arena_printf(arena, "%lld costs %s, another currency\n", number,
                                price_text(option, arena));
     double more = token_price(option) / token_price(best) - 1;
+    if (more < 5e-4)
+        return gl_arena_printf(arena, "%lld costs as much: %s\n", number,
+                               price_text(option, arena));
     return gl_arena_printf(
-        arena, "%lld costs %s%s: %s; P(%lld is cheaper) = %s\n", number,
-        more < 5e-4 ? "as much" : percent(more, arena), more < 5e-4 ? "" : " more",
+        arena, "%lld costs %s more: %s; P(%lld is cheaper) = %s\n", number, percent(more, arena),
         price_text(option, arena), number,
         percent(gl_cost_probability_cheaper(&option->plan->cost, &best->plan->cost), arena));
 }

@@ -29,12 +29,17 @@ for program in gpulink-plan gpulink-calibrate; do
         has "$program.1" "$verb" "${options[@]}"
     done
 done
-# fields SCHEMA: the first column.
-fields() {
-    "$GPULINK_BIN/gpulink-plan" schema "$1" --format markdown | sed -n '5,$s/^| \([^ ]*\) |.*/\1/p'
+# has_fields PAGE SCHEMA...: what the first column of the schemas names.
+has_fields() {
+    local schema fields
+    for schema in "${@:2}"; do
+        mapfile -t fields < <("$GPULINK_BIN/gpulink-plan" schema "$schema" --format markdown |
+            sed -n '5,$s/^| \([^ ]*\) |.*/\1/p' | sort -u)
+        has "$1" "${fields[@]}"
+    done
 }
-has gpulink-model.5 $(fields model) $(fields cluster) $(fields gpu) $(fields link)
-has gpulink-prices.5 $(fields prices)
-has gpulink-csv.5 $(fields csv | sort -u) $(fields runs)
+has_fields gpulink-model.5 model cluster gpu link
+has_fields gpulink-prices.5 prices
+has_fields gpulink-csv.5 csv runs
 has gpulink-calibration.5 run curve sample compute overlap topology
 exit "$status"

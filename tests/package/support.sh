@@ -3,6 +3,7 @@
 # What tests of packages share.
 set -euo pipefail
 : "${GPULINK_BUILD:?build folder}" "${GPULINK_SOURCE:?source folder}"
+# shellcheck disable=SC2034 # for those who source this
 readonly example_model=models/llama-1.1b-ddp.yaml example_cluster=h200-nvlink
 
 die() {
