@@ -16,11 +16,7 @@ read -ra flags < <(pkg-config --cflags --libs gpulink)
 read -ra parts < <(pkg-config --static --libs gpulink | sed 's/-lgpulink//')
 # What the build was instrumented with, its users need, too.
 read -ra sanitizers < <(sed -n 's/^CMAKE_C_FLAGS:STRING=//p' "$GPULINK_BUILD/CMakeCache.txt")
-<<<<<<< HEAD
 grep -q 'GPULINK_SANITIZE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=('-fsanitize=address,undefined')
-=======
-grep -q 'GPULINK_SANITIZE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=("-fsanitize=address,undefined")
->>>>>>> pkg
 grep -q 'GPULINK_TSAN:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=(-fsanitize=thread)
 grep -q 'GPULINK_COVERAGE:BOOL=ON' "$GPULINK_BUILD/CMakeCache.txt" && sanitizers+=(--coverage)
 compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$GPULINK_BUILD/CMakeCache.txt")
