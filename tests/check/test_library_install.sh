@@ -55,7 +55,7 @@ cd "$work"
 share=$work/prefix/share/gpulink
 export LOCPATH=$GPULINK_BUILD/tests/locale
 LC_ALL=C ./layouts "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >plain
-LC_ALL=C ./layouts-static "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >static.out
+LC_ALL=C GPULINK_DATA=$share ./layouts-static "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >static.out
 LC_ALL=de_DE.UTF-8 ./layouts "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >comma
 cat plain
 diff <(sed '$d' plain) <(sed '$d' static.out)

@@ -132,11 +132,12 @@ static void options_are_compared(void **state)
     check_page(b);
     assert_true_in(b, "document.querySelector('h1').textContent === 'Llama 3 8B: 4 options "
                       "compared'");
-    static const char *const titles[] = {
-        "Step time, and where it goes",    "Cost of tokens against step time",
-        "Bandwidth: required and available", "Network cost per GPU as the cluster grows",
-        "What the step owes to the cluster (option 1)",
-        "What the step owes to the cluster (option 4)"};
+    static const char *const titles[] = {"Step time, and where it goes",
+                                         "Cost of tokens against step time",
+                                         "Bandwidth: required and available",
+                                         "Network cost per GPU as the cluster grows",
+                                         "What the step owes to the cluster (option 1)",
+                                         "What the step owes to the cluster (option 4)"};
     for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
         char look[256];
         snprintf(look, sizeof look,
@@ -232,9 +233,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_plan_is_a_page),        cmocka_unit_test(dark_is_dark),
-        cmocka_unit_test(a_phone_shows_all),         cmocka_unit_test(options_are_compared),
-        cmocka_unit_test(keys_reach_everything),
-        cmocka_unit_test(a_hostile_name_stays_text), cmocka_unit_test(the_policy_holds)};
+        cmocka_unit_test(one_plan_is_a_page),    cmocka_unit_test(dark_is_dark),
+        cmocka_unit_test(a_phone_shows_all),     cmocka_unit_test(options_are_compared),
+        cmocka_unit_test(keys_reach_everything), cmocka_unit_test(a_hostile_name_stays_text),
+        cmocka_unit_test(the_policy_holds)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

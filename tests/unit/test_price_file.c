@@ -324,8 +324,9 @@ static void test_lists_over_lists(void **state)
     write_list("a.yaml", "prices:\n  base: ./b.yaml\n");
     write_list("b.yaml", "prices:\n  base: c.yaml\n");
     write_list("c.yaml", "prices:\n  base: a.yaml\n");
-    refused_file("a.yaml", "./c.yaml:2:9: prices.base: lists are based on each other: a, based on b, "
-                           "based on c, based on a");
+    refused_file("a.yaml",
+                 "./c.yaml:2:9: prices.base: lists are based on each other: a, based on b, "
+                 "based on c, based on a");
     write_list("l5.yaml", "prices: {base: l4.yaml}\n");
     write_list("l4.yaml", "prices: {base: l3.yaml}\n");
     write_list("l3.yaml", "prices: {base: l2.yaml}\n");
