@@ -25,11 +25,13 @@
  *
  * What is the process's. The locale does not matter: it is "C" for the calling thread while a
  * function runs. GSL's error handler, which would end the process, is switched off
- * (gsl_set_error_handler_off) and has to stay off while a function runs. GPULINK_DATA names the
- * folder of bundled data, so the environment must not change while a model or a cluster is opened.
- * gpulink_search uses OpenMP where it was built with it, unless told to use one thread. SQLite has
- * to be built for threads, as it is unless somebody asked for the contrary; it may roll back what a
- * writer that was killed has left in a database, and that is all that is ever written.
+ * (gsl_set_error_handler_off) and has to stay off while a function runs. Bundled data
+ * are looked for in the folder that GPULINK_DATA names, beside the program (../share/gpulink),
+ * beside the shared library, and where they were to be installed; the environment must not change
+ * while a model or a cluster is opened. gpulink_search uses OpenMP where it was built with it,
+ * unless told to use one thread. SQLite has to be built for threads, as it is unless somebody asked
+ * for the contrary; it may roll back what a writer that was killed has left in a database, and that
+ * is all that is ever written.
  *
  * Memory. A function that needs memory first asks for as much as it may take (64 MiB; a search for
  * each thread) and fails with GPULINK_ERROR_SYSTEM when that is not to be had. If memory ends in

@@ -55,7 +55,6 @@ cd "$work"
 share=$work/prefix/share/gpulink
 export LOCPATH=$GPULINK_BUILD/tests/locale
 LC_ALL=C ./layouts "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >plain
-# Beside a program there is no data unless it is in the prefix, too.
 LC_ALL=C GPULINK_DATA=$share ./layouts-static "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >static.out
 LC_ALL=de_DE.UTF-8 ./layouts "$share/models/llama3-70b.yaml" hgx-h100-16-ndr >comma
 cat plain

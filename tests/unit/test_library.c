@@ -527,6 +527,8 @@ static void test_search(void **state)
 static void test_memory_that_is_not_there(void **state)
 {
     (void)state;
+    if (!HAS_LIMIT)
+        skip();
     gpulink_error error = {.status = GPULINK_OK};
     gpulink_layout layout;
     gpulink_evaluation evaluation;
@@ -536,8 +538,6 @@ static void test_memory_that_is_not_there(void **state)
     gpulink_evaluator *evaluator = gpulink_evaluator_create(model, cluster, NULL, &error);
     gpulink_model_layout(model, &layout, sizeof layout);
     struct rlimit before, low;
-    if (!HAS_LIMIT)
-        skip();
     assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
     low = before;
     low.rlim_cur = 1; /* no more than what is mapped already */
