@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # From a fresh clone to an answer, or to tested programs, on Debian or Ubuntu:
-#   ./bootstrap.sh plan   install what is missing, build, plan an example
+#   ./bootstrap.sh [plan] install what is missing, build, plan an example
 #   ./bootstrap.sh test   install what the tests need, build (also with sanitizers), run all tests
+#   ./bootstrap.sh check [SECONDS]  what tests have no time for: clang, clang-analyzer, valgrind, memory that ends at
+#                         every allocation, each fuzzer for SECONDS (600)
+#   ./bootstrap.sh coverage   which lines the tests run: build/coverage/report/index.html
 # Packages are installed only when something is missing; otherwise no network is used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -21,11 +24,16 @@ libsqlite3-dev|pkg-config --exists sqlite3
 libgsl-dev|pkg-config --exists gsl
 libjansson-dev|pkg-config --exists jansson
 libxlsxwriter-dev|pkg-config --exists xlsxwriter
+zlib1g-dev|test -e /usr/include/zlib.h
 libjs-chart.js|test -e /usr/share/javascript/chart.js/chart.min.js
 '
 readonly test_needs='
 libcmocka-dev|pkg-config --exists cmocka
 clang-format-14|command -v clang-format-14
+clang-tidy-14|command -v clang-tidy-14
+cppcheck|command -v cppcheck
+shellcheck|command -v shellcheck
+locales|test -e /usr/share/i18n/locales/tr_TR
 codespell|command -v codespell
 mandoc|command -v mandoc
 binutils|command -v nm
@@ -35,6 +43,10 @@ git|command -v git
 perl|command -v perl
 libopenmpi-dev|command -v mpicc
 openmpi-bin|command -v mpirun
+clang|command -v clang
+dpkg-dev|command -v dpkg-shlibdeps
+zsh|command -v zsh
+fish|command -v fish
 libmpich-dev|command -v mpicc.mpich
 mpich|command -v mpiexec.mpich
 sqlite3|command -v sqlite3
@@ -44,6 +56,14 @@ libreoffice-calc-nogui|command -v soffice
 zip|command -v zip
 unzip|command -v unzip
 chromium|command -v chromium
+'
+
+# shellcheck disable=SC2016 # the line is evaluated later
+readonly check_needs='
+clang|command -v clang
+libclang-rt-14-dev|test -n "$(find /usr/lib -name libclang_rt.fuzzer-x86_64.a -print -quit)"
+valgrind|command -v valgrind
+gcovr|command -v gcovr
 '
 
 step() {
@@ -56,7 +76,7 @@ die() {
 }
 
 usage() {
-    sed -n '3,6s/^# \{0,1\}//p' "$0"
+    sed -n '3,9s/^# \{0,1\}//p' "$0"
 }
 
 # Packages of a list whose check fails.
@@ -101,12 +121,12 @@ check_cmake() {
         die "CMake $version is too old: 3.25 or newer is needed"
 }
 
-# build PRESET [TARGET...]
+# build PRESET [TARGET...]; no warnings where `strict` is set.
 build() {
     local preset=$1
     shift
     step "configuring preset $preset"
-    cmake --preset "$preset" -Wno-dev >/dev/null
+    cmake --preset "$preset" -Wno-dev ${strict:+-DGPULINK_WERROR=ON} >/dev/null
     step "building preset $preset"
     cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"} -- --no-print-directory
 }
@@ -145,23 +165,86 @@ closing_line() {
 }
 
 run_test() {
-    programs=0 cases=0
+    programs=0 cases=0 strict=yes
     trap closing_line EXIT
     install_missing "$build_needs$test_needs"
     check_cmake
     build dev
     build asan
+    build release
     build tsan test_library_threads
     run_ctest dev
     # Sources and documents do not depend on the build; measuring, browsers, spreadsheets and laws over
     # thousands of cases take minutes with sanitizers, and the code that they run is in other tests, too.
-    run_ctest asan --label-exclude '^(check|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
+    run_ctest asan --label-exclude '^(check|package|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
     run_ctest tsan --tests-regex test_library_threads
+    run_ctest release --label-regex '^(unit|golden)$'
 }
 
-case ${1-} in
+# Each unit test under valgrind, which finds what is used before it is written. Tests that fork or count memory
+# themselves are left out with the label faults.
+run_valgrind() {
+    step 'unit tests under valgrind'
+    # shellcheck disable=SC2016 # $1 is the program
+    find build/dev/tests -maxdepth 1 -name 'test_*' -type f -executable -print0 | sort -z |
+        xargs -0 -P "$(nproc)" -I{} bash -c '
+            [ -e "tests/unit/$(basename "$1").c" ] || exit 0
+            GPULINK_DATA= valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
+                --suppressions=tests/check/valgrind.supp "$1" >"$1.valgrind" 2>&1 ||
+                { tail -n 40 "$1.valgrind"; exit 1; }' _ {}
+}
+
+# Each fuzzer for $1 seconds, from its corpus on; findings are left in build/fuzz.
+run_fuzzers() {
+    local program name
+    step "fuzzers, $1 s each"
+    for program in $(find build/fuzz/tests/fuzz -maxdepth 1 -name "fuzz_*" -type f -executable | sort); do
+        name=${program##*/fuzz_}
+        mkdir -p "build/fuzz/found/$name"
+        "$program" -max_total_time="$1" -rss_limit_mb=2048 -verbosity=0 -artifact_prefix="build/fuzz/$name-" \
+            "build/fuzz/found/$name" "tests/fuzz/corpus/$name"
+    done
+}
+
+run_check() {
+    strict=yes
+    install_missing "$build_needs$test_needs$check_needs"
+    check_cmake
+    for preset in dev clang clang-release clang-asan fuzz; do
+        build "$preset"
+    done
+    ctest --preset clang --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden|fuzz)$'
+    ctest --preset clang-release --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden)$'
+    ctest --preset clang-asan --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden|fuzz)$'
+    step 'clang-analyzer'
+    GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev GPULINK_TIDY='-*,clang-analyzer-*' tests/check/test_tidy.sh
+    run_valgrind
+    step 'every allocation that can fail'
+    GPULINK_FAULTS=all GPULINK_DATA=$PWD/data build/dev/tests/faults/test_allocations
+    run_fuzzers "${1:-600}"
+}
+
+run_coverage() {
+    install_missing "$build_needs$test_needs$check_needs"
+    check_cmake
+    build coverage
+    ctest --preset coverage --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|property|golden|cli)$'
+    mkdir -p build/coverage/report
+    local folder
+    for folder in common planner/core; do
+        step "coverage of $folder (85 % of lines at least)"
+        gcovr --root . --object-directory build/coverage --filter "$folder/" --print-summary --fail-under-line 85 \
+            --output /dev/null
+    done
+    gcovr --root . --object-directory build/coverage --filter 'common/' --filter 'planner/' --filter 'calibrate/' \
+        --html-details build/coverage/report/index.html
+}
+
+case ${1-plan} in
 plan) run_plan ;;
 test) run_test ;;
+check) run_check "${2-}" ;;
+coverage) run_coverage ;;
 -h | --help) usage ;;
 *)
     usage >&2

@@ -21,7 +21,7 @@ struct gl_arena {
     block *first;
 };
 
-static void *checked(void *memory)
+void *gl_memory_checked(void *memory)
 {
     if (memory == NULL) {
         fputs("gpulink: out of memory\n", stderr);
@@ -32,7 +32,7 @@ static void *checked(void *memory)
 
 gl_arena *gl_arena_create(void)
 {
-    return checked(calloc(1, sizeof(gl_arena)));
+    return gl_memory_checked(calloc(1, sizeof(gl_arena)));
 }
 
 void gl_arena_destroy(gl_arena *arena)
@@ -49,7 +49,7 @@ void gl_arena_destroy(gl_arena *arena)
 
 static block *add_block(gl_arena *arena, size_t size)
 {
-    block *b = checked(malloc(sizeof *b + size));
+    block *b = gl_memory_checked(malloc(sizeof *b + size));
     b->used = 0;
     b->size = size;
     /* A large object gets a block of its own behind the current one, which stays in use. */
@@ -87,7 +87,7 @@ void *gl_arena_alloc_raw(gl_arena *arena, size_t count, size_t size)
 {
     const size_t align = alignof(max_align_t);
     if (size != 0 && count > (SIZE_MAX / 2) / size)
-        checked(NULL);
+        gl_memory_checked(NULL);
     size_t bytes = (count * size + align - 1) / align * align;
     block *b = arena->first;
     if (b == NULL || b->size - b->used < bytes)

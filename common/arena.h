@@ -17,6 +17,10 @@ typedef struct gl_arena gl_arena;
  * exhausted, as all functions here do: a planner that needs a few megabytes cannot do better. */
 gl_arena *gl_arena_create(void);
 
+/* Ends the process the same way when `memory` is NULL, and returns it otherwise: for what libraries
+ * allocate, where going on without it would change an answer. */
+void *gl_memory_checked(void *memory);
+
 /* Releases the arena and everything in it. NULL is allowed. */
 void gl_arena_destroy(gl_arena *arena);
 

@@ -20,7 +20,7 @@ typedef enum gl_chart_mark {
                          two axes: error bars of x and y about a point */
     GL_MARK_LINE,
     GL_MARK_DASHES,
-    GL_MARK_STAIRS, /* a line that jumps at each datum */
+    GL_MARK_JOINED, /* points and a line through them */
     GL_MARK_POINTS,
     GL_MARK_DIAMONDS,
     GL_MARK_COUNT
@@ -67,7 +67,8 @@ typedef struct gl_chart_axis {
 } gl_chart_axis;
 
 typedef struct gl_chart {
-    const char *table; /* name of its table */
+    const char *table; /* name of its table … */
+    size_t which;      /* … and which of those with this name; 0 = the first */
     const char *title;
     const char *words; /* what is to be seen, for those who cannot see it */
     const char *note;  /* beneath; NULL: nothing */

@@ -9,40 +9,48 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOTS_MAX = 7, PATH_BYTES = 4096 };
+enum { ROOTS_MAX = 8, PATH_BYTES = 4096 };
 
-/* The data folder that belongs to the running program where it is installed, whatever the prefix.
- */
-static const char *beside_program(gl_arena *arena)
+/* The running program's file. Where /proc is not mounted, as in a bare chroot, by the name that it
+ * was started with. NULL when it is not known. */
+static const char *program_file(gl_arena *arena)
 {
     char path[PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0)
-        return NULL;
-    path[length] = '\0';
-    char *slash = strrchr(path, '/');
-    if (slash == NULL)
-        return NULL;
-    *slash = '\0';
-    return gl_arena_printf(arena, "%s/../share/gpulink", path);
+    if (length > 0)
+        return gl_arena_strndup(arena, path, (size_t)length);
+    char *file = realpath((const char *)getauxval(AT_EXECFN), NULL);
+    const char *copy = file != NULL ? gl_arena_strdup(arena, file) : NULL;
+    free(file);
+    return copy;
 }
 
-/* The same where this code is part of a shared library: beside its folder, or one above that for
- * libraries in lib/ARCHITECTURE. Returns how many folders were added. */
-static size_t beside_library(gl_arena *arena, const char **roots)
+/* The folder that a path is in; NULL when it names none. */
+static const char *folder_of(gl_arena *arena, const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL ? gl_arena_strndup(arena, path, (size_t)(slash - path)) : NULL;
+}
+
+/* The file that this code is in, where that is a shared library. */
+static const char *library_file(gl_arena *arena)
 {
     static const char here;
     Dl_info info;
-    const char *slash;
-    if (dladdr(&here, &info) == 0 || (slash = strrchr(info.dli_fname, '/')) == NULL)
-        return 0;
-    const char *folder = gl_arena_strndup(arena, info.dli_fname, (size_t)(slash - info.dli_fname));
-    roots[0] = gl_arena_printf(arena, "%s/../share/gpulink", folder);
-    roots[1] = gl_arena_printf(arena, "%s/../../share/gpulink", folder);
-    return 2;
+    return dladdr(&here, &info) != 0 ? gl_arena_strdup(arena, info.dli_fname) : NULL;
+}
+
+/* What belongs to a prefix, or to a build tree. */
+static void add_roots(gl_arena *arena, const char *base, const char **roots, size_t *count)
+{
+    if (base == NULL)
+        return;
+    roots[(*count)++] = gl_arena_printf(arena, "%s/share/gpulink", base);
+    roots[(*count)++] = gl_arena_printf(arena, "%s/data", base);
 }
 
 /* The folders to look in, in order. Returns how many. */
@@ -52,12 +60,11 @@ static size_t list_roots(gl_arena *arena, const char *roots[ROOTS_MAX])
     const char *chosen = getenv("GPULINK_DATA");
     if (chosen != NULL && chosen[0] != '\0')
         roots[count++] = chosen;
-    const char *beside = beside_program(arena);
-    if (beside != NULL)
-        roots[count++] = beside;
-    count += beside_library(arena, roots + count);
-    roots[count++] = GPULINK_BINARY_DIR "/data";
-    roots[count++] = GPULINK_SOURCE_DIR "/data";
+    add_roots(arena, folder_of(arena, folder_of(arena, program_file(arena))), roots, &count);
+    /* Libraries are in lib, or in lib/ARCHITECTURE. */
+    const char *base = folder_of(arena, folder_of(arena, library_file(arena)));
+    add_roots(arena, base, roots, &count);
+    add_roots(arena, folder_of(arena, base), roots, &count);
     roots[count++] = GPULINK_INSTALL_DATADIR;
     return count;
 }

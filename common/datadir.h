@@ -8,10 +8,10 @@
 
 /*
  * Finds a bundled file: `folder` such as "clusters", `name` without or with its extension, of which
- * `extensions` (NULL-terminated) are tried in order. Looked for in $GPULINK_DATA, in
- * ../share/gpulink beside the running program or the shared library, in the build tree, in the source tree, in the
- * installed prefix. Names with '/' or ".." are never found.
- * Returns the path in the arena, or NULL.
+ * `extensions` (NULL-terminated) are tried in order. Looked for in $GPULINK_DATA, beside the folder
+ * of the running program or of the shared library (share/gpulink where it is installed, wherever
+ * that was moved to; data in a build tree), in the prefix that was configured. Names with '/' or
+ * ".." are never found. Returns the path in the arena, or NULL.
  */
 const char *gl_datadir_find(gl_arena *arena, const char *folder, const char *name,
                             const char *const *extensions);

@@ -170,7 +170,7 @@ char *gl_format_money(double amount, char *text, size_t size)
     if (!isfinite(amount) || magnitude >= 1e18)
         return gl_format_quantity(amount, GL_NUMBER, text, size);
     if (magnitude < 999.5) {
-        snprintf(text, size, magnitude == 0.0 || magnitude >= 0.1 ? "%.2f" : "%.3g", amount);
+        snprintf(text, size, magnitude > 0 && magnitude < 0.9995 ? "%#.3g" : "%.2f", amount);
         return text;
     }
     int count = snprintf(digits, sizeof digits, "%.0f", magnitude);

@@ -27,11 +27,11 @@ static void *field(const parser *p, const gl_option *option)
     return (char *)p->target + option->offset;
 }
 
-static void append(gl_arena *arena, gl_texts *list, const char *text)
+void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text)
 {
-    list->items =
-        gl_arena_grow(arena, list->items, &list->capacity, list->count + 1, sizeof *list->items);
-    list->items[list->count++] = text;
+    texts->items = gl_arena_grow(arena, texts->items, &texts->capacity, texts->count + 1,
+                                 sizeof *texts->items);
+    texts->items[texts->count++] = text;
 }
 
 /* A usage error about one option, which is named as its path. */
@@ -148,7 +148,7 @@ static bool store(parser *p, const gl_option *option, const char *value)
         *(const char **)field(p, option) = value;
         break;
     case GL_OPTION_LIST:
-        append(p->arena, field(p, option), value);
+        gl_texts_add(field(p, option), p->arena, value);
         break;
     case GL_OPTION_INTEGER:
     case GL_OPTION_QUANTITY:
@@ -267,7 +267,7 @@ static bool parse_next(parser *p)
 {
     const char *text = p->argv[p->next++];
     if (p->options_ended || text[0] != '-' || text[1] == '\0') {
-        append(p->arena, p->arguments, text);
+        gl_texts_add(p->arguments, p->arena, text);
         return true;
     }
     if (strcmp(text, "--") == 0) {

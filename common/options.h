@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The command line: one table per command drives parsing, --help and the man page.
+ * The command line: one table per command drives parsing, --help, the man page and completion.
  */
 #ifndef GL_COMMON_OPTIONS_H
 #define GL_COMMON_OPTIONS_H
@@ -23,6 +23,9 @@ typedef struct gl_texts {
     const char **items;
     size_t count, capacity;
 } gl_texts;
+
+/* Appends a text, which is borrowed. */
+void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text);
 
 typedef struct gl_option {
     const char *name; /* long name without dashes; NULL ends a table */
@@ -59,6 +62,9 @@ typedef struct gl_command {
  */
 bool gl_options_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,
                       void *target, gl_texts *arguments, bool *help, gl_error *err);
+
+/* What the help says of an option: its sentence, and the choices there are. */
+const char *gl_option_help(const gl_option *option, gl_arena *arena);
 
 /* Help of one command, and of the whole program (all its commands). */
 void gl_options_help(const char *program, const gl_command *command, gl_output *out);

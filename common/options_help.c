@@ -21,23 +21,27 @@ static void put_pair(gl_output *out, const char *text, const char *beside)
     gl_put_wrapped(out, beside, HELP_INDENT, HELP_WIDTH);
 }
 
+const char *gl_option_help(const gl_option *option, gl_arena *arena)
+{
+    const char *help = option->help != NULL ? option->help : "";
+    if (option->type != GL_OPTION_CHOICE)
+        return help;
+    help = gl_arena_printf(arena, "%s One of:", help);
+    for (size_t i = 0; option->choices[i] != NULL; i++)
+        help = gl_arena_printf(arena, "%s%s %s", help, i > 0 ? "," : "", option->choices[i]);
+    return gl_arena_printf(arena, "%s.", help);
+}
+
 static void put_option(gl_arena *arena, gl_output *out, const gl_option *option)
 {
     const char *value = option->value_name != NULL ? option->value_name : "VALUE";
     bool flag = option->type == GL_OPTION_FLAG;
     const char *letter =
         option->letter != 0 ? gl_arena_printf(arena, "-%c, ", option->letter) : "    ";
-    const char *help = option->help != NULL ? option->help : "";
-    if (option->type == GL_OPTION_CHOICE) {
-        help = gl_arena_printf(arena, "%s One of:", help);
-        for (size_t i = 0; option->choices[i] != NULL; i++)
-            help = gl_arena_printf(arena, "%s%s %s", help, i > 0 ? "," : "", option->choices[i]);
-        help = gl_arena_printf(arena, "%s.", help);
-    }
     put_pair(out,
              gl_arena_printf(arena, "  %s--%s%s%s", letter, option->name, flag ? "" : " ",
                              flag ? "" : value),
-             help);
+             gl_option_help(option, arena));
 }
 
 static bool has_option(const gl_option *options, const char *name)

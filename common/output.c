@@ -5,6 +5,8 @@
  */
 #include "common/output.h"
 
+#include "common/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -24,36 +26,27 @@ struct gl_output {
     mode_t mode;
 };
 
-static void *checked(void *memory)
-{
-    if (memory == NULL) {
-        fputs("gpulink: out of memory\n", stderr);
-        _Exit(GL_ERROR_SYSTEM);
-    }
-    return memory;
-}
-
 static char *copy_text(const char *text)
 {
     size_t size = strlen(text) + 1;
-    return memcpy(checked(malloc(size)), text, size);
+    return memcpy(gl_memory_checked(malloc(size)), text, size);
 }
 
 static void reserve(gl_output *out, size_t more)
 {
     if (more >= SIZE_MAX / 2 - out->length)
-        checked(NULL);
+        gl_memory_checked(NULL);
     size_t needed = out->length + more + 1;
     if (needed <= out->capacity)
         return;
     size_t larger = out->capacity * 2 > needed ? out->capacity * 2 : needed;
-    out->text = checked(realloc(out->text, larger));
+    out->text = gl_memory_checked(realloc(out->text, larger));
     out->capacity = larger;
 }
 
 static gl_output *create(void)
 {
-    gl_output *out = checked(calloc(1, sizeof *out));
+    gl_output *out = gl_memory_checked(calloc(1, sizeof *out));
     out->standard = -1;
     reserve(out, 1023);
     out->text[0] = '\0';
@@ -243,7 +236,7 @@ static bool write_direct(const gl_output *out)
 static bool write_renamed(const gl_output *out)
 {
     size_t size = strlen(out->path) + 32;
-    char *temporary = checked(malloc(size));
+    char *temporary = gl_memory_checked(malloc(size));
     snprintf(temporary, size, "%s.tmp-%ld", out->path, (long)getpid());
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, out->mode);
     bool done = fd >= 0 && write_and_close(fd, out) && rename(temporary, out->path) == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/program.h"
 
+#include "common/complete.h"
 #include "common/text.h"
 
 #include <signal.h>
@@ -52,7 +53,7 @@ static int print_program(const gl_program *program, bool version)
     return close_output(program, out);
 }
 
-static const gl_command *find_command(const gl_program *program, const char *name)
+const gl_command *gl_program_command(const gl_program *program, const char *name)
 {
     for (size_t i = 0; i < program->command_count; i++)
         if (strcmp(program->commands[i]->name, name) == 0)
@@ -76,11 +77,34 @@ int gl_program_unknown(const gl_program *program, const char *word)
 
 static int run_help(const gl_program *program, const char *verb)
 {
-    const gl_command *command = verb != NULL ? find_command(program, verb) : NULL;
+    const gl_command *command = verb != NULL ? gl_program_command(program, verb) : NULL;
     if (verb == NULL)
         return print_program(program, false);
     return command != NULL ? gl_program_command_help(program, command)
                            : gl_program_unknown(program, verb);
+}
+
+static int print_manual(const gl_program *program, const char *part)
+{
+    gl_error err;
+    gl_output *out = NULL;
+    if (!gl_output_open(NULL, &out, &err))
+        return gl_program_fail(program->name, NULL, &err);
+    if (!gl_program_manual(program, part, out)) {
+        gl_output_discard(out);
+        return gl_program_unknown(program, part);
+    }
+    return close_output(program, out);
+}
+
+static int print_completion(const gl_program *program, int count, char **words)
+{
+    gl_error err;
+    gl_output *out = NULL;
+    if (!gl_output_open(NULL, &out, &err))
+        return gl_program_fail(program->name, NULL, &err);
+    gl_complete(program, count, words, out);
+    return close_output(program, out);
 }
 
 /* A reader that has seen enough ("| head"), or a limit on the size of files, must not kill the
@@ -108,9 +132,13 @@ int gl_program_run(const gl_program *program, int argc, char **argv)
         return print_program(program, true);
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         return print_program(program, false);
+    if (strcmp(word, "complete") == 0)
+        return print_completion(program, argc - 2, argv + 2);
+    if (argc == 4 && strcmp(word, "help") == 0 && strcmp(argv[2], "--man") == 0)
+        return print_manual(program, argv[3]);
     if (strcmp(word, "help") == 0)
         return run_help(program, argc > 2 ? argv[2] : NULL);
-    const gl_command *command = find_command(program, word);
+    const gl_command *command = gl_program_command(program, word);
     if (command != NULL)
         return command->run(argc - 1, argv + 1);
     return program->run_other != NULL ? program->run_other(argc, argv)

@@ -13,10 +13,27 @@ typedef struct gl_program {
     const char *wanted; /* said when the command line is empty: "give a model description …" */
     /* Runs what is no verb, argv as the program got it; NULL: it is an unknown command. */
     int (*run_other)(int argc, char **argv);
+    const gl_command *default_command; /* what run_other runs; NULL without one */
+    /* Adds values, beside its choices, that an option takes, or that are arguments of the command
+     * (option NULL), for completion. NULL: there are none but files. */
+    void (*complete)(const gl_command *command, const gl_option *option, gl_arena *arena,
+                     gl_texts *values);
 } gl_program;
 
-/* Runs a verb, "help", "help VERB", "--help" or "--version". Returns the exit status. */
+/*
+ * Runs a verb, "help", "help VERB", "--help" or "--version". For what is installed beside the
+ * program: "complete WORD ..." prints how the last word may go on, "help --man PART" a part of the
+ * manual page. Returns the exit status.
+ */
 int gl_program_run(const gl_program *program, int argc, char **argv);
+
+/* The verb of this name, or NULL. */
+const gl_command *gl_program_command(const gl_program *program, const char *name);
+
+/* Prints, in mdoc, what the manual page says by the option tables: "synopsis", "shared" (options of
+ * several verbs), or the options that only one verb has, by its name. False: there is no such part.
+ */
+bool gl_program_manual(const gl_program *program, const char *part, gl_output *out);
 
 /* Says that the word is no command, with the likely one. Returns the exit status. */
 int gl_program_unknown(const gl_program *program, const char *word);

@@ -98,7 +98,7 @@ static void put_labelled(words *w, const char *line, size_t length, size_t label
 {
     end_item(w);
     if (!w->in_list)
-        put(w->page, "<dl>\n");
+        put(w->page, line[0] >= '0' && line[0] <= '9' ? "<dl class=\"numbered\">\n" : "<dl>\n");
     w->in_list = w->in_item = w->labelled = true;
     put(w->page, "<dt>");
     gl_html_text_part(w->page->out, line, label);
@@ -261,11 +261,29 @@ static void put_table_body(const page *p, const gl_table *table)
     put(p, "</table></div>\n");
 }
 
-static void put_table(const page *p, const gl_table *table)
+/* Which of the tables of its name it is. */
+static size_t which_of(const gl_scenario *part, const gl_table *table)
 {
-    bool closed = table->row_count > OPEN_ROWS;
-    gl_output_printf(p->out, "<div class=\"card\" id=\"table-%zu-", p->part);
+    size_t which = 0;
+    for (size_t i = 0; i < part->table_count && part->tables[i] != table; i++)
+        which += strcmp(part->tables[i]->name, table->name) == 0;
+    return which;
+}
+
+static void put_id(const page *p, const gl_scenario *part, const gl_table *table)
+{
+    size_t which = which_of(part, table);
+    gl_output_printf(p->out, "table-%zu-", p->part);
     put_text(p, table->name);
+    if (which > 0)
+        gl_output_printf(p->out, "-%zu", which + 1);
+}
+
+static void put_table(const page *p, const gl_scenario *part, const gl_table *table)
+{
+    bool closed = table->row_count > OPEN_ROWS || which_of(part, table) > 0;
+    put(p, "<div class=\"card\" id=\"");
+    put_id(p, part, table);
     put(p, "\">\n");
     if (closed) {
         put(p, "<details><summary>");
@@ -303,7 +321,7 @@ static void put_tables_of(const page *p, const gl_scenario *part, bool records)
             continue;
         if (count++ == 0)
             put(p, records ? "<div class=\"tables records\">\n" : "<div class=\"tables\">\n");
-        put_table(p, part->tables[i]);
+        put_table(p, part, part->tables[i]);
     }
     put(p, count > 0 ? "</div>\n" : "");
 }
@@ -314,12 +332,14 @@ static void put_tables_of(const page *p, const gl_scenario *part, bool records)
 static const gl_table *table_of(const page *p, const gl_scenario *part, const gl_chart *chart)
 {
     for (size_t i = 0; i < part->table_count; i++)
-        if (strcmp(part->tables[i]->name, chart->table) == 0 && is_shown(p, part->tables[i]))
+        if (strcmp(part->tables[i]->name, chart->table) == 0 && is_shown(p, part->tables[i]) &&
+            which_of(part, part->tables[i]) == chart->which)
             return part->tables[i];
     return NULL;
 }
 
-static void put_chart(const page *p, const gl_chart *chart, const gl_table *table, bool wide)
+static void put_chart(const page *p, const gl_scenario *part, const gl_chart *chart,
+                      const gl_table *table, bool wide)
 {
     put(p, wide ? "<figure class=\"card wide\" data-chart>\n"
                 : "<figure class=\"card\" data-chart>\n");
@@ -327,8 +347,8 @@ static void put_chart(const page *p, const gl_chart *chart, const gl_table *tabl
     put_element(p, "h3", chart->title);
     put(p, "<p>");
     put_text(p, chart->words);
-    gl_output_printf(p->out, " <a href=\"#table-%zu-", p->part);
-    put_text(p, table->name);
+    put(p, " <a href=\"#");
+    put_id(p, part, table);
     put(p, "\">Its table</a></p></figcaption>\n"
            "<div class=\"canvas\"><canvas role=\"img\" aria-label=\"");
     put_text(p, chart->title);
@@ -350,7 +370,7 @@ static void put_charts(const page *p, const gl_scenario *part)
         if (table == NULL)
             continue;
         put(p, count++ == 0 ? "<div class=\"charts\">\n" : "");
-        put_chart(p, &part->charts[i], table, part->charts[i].wide);
+        put_chart(p, part, &part->charts[i], table, part->charts[i].wide);
     }
     put(p, count > 0 ? "</div>\n" : "");
 }

@@ -26,15 +26,14 @@ gl_cell *gl_table_add_row(gl_table *table)
     return table->cells + used;
 }
 
+const char *const gl_format_names[] = {
+    [GL_FORMAT_TABLE] = "table",       [GL_FORMAT_CSV] = "csv",   [GL_FORMAT_JSON] = "json",
+    [GL_FORMAT_MARKDOWN] = "markdown", [GL_FORMAT_HTML] = "html", NULL};
+
 bool gl_format_parse(const char *text, gl_format *format)
 {
-    static const char *const names[] = {[GL_FORMAT_TABLE] = "table",
-                                        [GL_FORMAT_CSV] = "csv",
-                                        [GL_FORMAT_JSON] = "json",
-                                        [GL_FORMAT_MARKDOWN] = "markdown",
-                                        [GL_FORMAT_HTML] = "html"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
+    for (size_t i = 0; gl_format_names[i] != NULL; i++) {
+        if (strcmp(text, gl_format_names[i]) == 0) {
             *format = (gl_format)i;
             return true;
         }

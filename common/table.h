@@ -114,7 +114,10 @@ typedef enum gl_format {
     GL_FORMAT_HTML
 } gl_format;
 
-/* "table", "csv", "json", "markdown", "html"; false when the text is none of them. */
+/* "table", "csv", "json", "markdown", "html", by gl_format; NULL-terminated. */
+extern const char *const gl_format_names[];
+
+/* False when the text is none of the names. */
 bool gl_format_parse(const char *text, gl_format *format);
 
 #endif

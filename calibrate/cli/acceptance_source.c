@@ -103,7 +103,7 @@ static bool wait_for(pid_t child, gl_error *err)
 static bool ask_planner(const char *path, const char *cluster, bool audible, gl_arena *arena,
                         gl_acceptance_list *out, gl_error *err)
 {
-    int from;
+    int from = -1;
     pid_t child;
     if (!start_planner(path, cluster, audible, arena, &from, &child, err))
         return false;

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *const gl_answer_formats[] = {"table", "csv", "json", "markdown", "html", NULL};
 const char *const gl_answer_colors[] = {"auto", "always", "never", NULL};
 
 static bool wants_color(const gl_answer_options *o)

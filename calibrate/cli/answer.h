@@ -8,7 +8,7 @@
 
 typedef enum gl_color_choice { GL_COLOR_AUTO, GL_COLOR_ALWAYS, GL_COLOR_NEVER } gl_color_choice;
 
-extern const char *const gl_answer_formats[], *const gl_answer_colors[];
+extern const char *const gl_answer_colors[];
 
 typedef struct gl_answer_options {
     const char *table, *output; /* NULL: all tables; standard output */

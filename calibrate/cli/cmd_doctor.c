@@ -31,7 +31,7 @@ static const gl_option option_table[] = {
      "texts and settings are looked at.",
      offsetof(options, db), 0, 0, 0, NULL},
     {"format", 'f', GL_OPTION_CHOICE, "F", "Format of the answer (default table).",
-     offsetof(options, answer.format), 0, 0, 0, gl_answer_formats},
+     offsetof(options, answer.format), 0, 0, 0, gl_format_names},
     {"table", 0, GL_OPTION_TEXT, "NAME",
      "Only this table: findings, expected, job, settings (default: all; of CSV, the findings).",
      offsetof(options, answer.table), 0, 0, 0, NULL},

@@ -29,7 +29,7 @@ static const gl_option option_table[] = {
      "Print the commands of nccl-tests that measure the same curves.",
      offsetof(options, nccl_tests), 0, 0, 0, NULL},
     {"format", 'f', GL_OPTION_CHOICE, "F", "Format of the answer (default table).",
-     offsetof(options, answer.format), 0, 0, 0, gl_answer_formats},
+     offsetof(options, answer.format), 0, 0, 0, gl_format_names},
     {"table", 0, GL_OPTION_TEXT, "NAME",
      "Only this table: runs, curves, compute, overlap, topology; samples with --curve (default: "
      "all; of CSV, the curves or the samples).",

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/cli/curve_stats.h"
 
+#include "common/arena.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -63,9 +65,7 @@ static double leave_one_out(const gl_curve *curve)
 {
     if (curve->sample_count < 3)
         return NAN;
-    double *errors = malloc((curve->sample_count - 2) * sizeof *errors);
-    if (errors == NULL)
-        return NAN;
+    double *errors = gl_memory_checked(malloc((curve->sample_count - 2) * sizeof *errors));
     for (size_t i = 1; i + 1 < curve->sample_count; i++) {
         const gl_sample *s = &curve->samples[i];
         double part =

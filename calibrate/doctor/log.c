@@ -78,7 +78,7 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
         log->line_count++;
         if (gl_prefix_unwrap_json(line))
             length = strlen(line);
-        if (memchr(line, '\x1b', length) != NULL || memchr(line, '\xc2', length) != NULL)
+        if (memchr(line, 0x1b, length) != NULL || memchr(line, 0xc2, length) != NULL)
             gl_prefix_strip_escapes(line);
         read_pieces(log, arena, &place, line);
     }

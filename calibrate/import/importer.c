@@ -6,6 +6,7 @@
 #include "calibrate/import/measured_csv.h"
 #include "calibrate/import/nccl_json.h"
 #include "calibrate/import/nccl_text.h"
+#include "common/arena.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,27 +66,23 @@ static bool looks_like_json(const char *text, size_t length)
 static char *read_all(import *in, size_t *length)
 {
     size_t capacity = 1 << 16, part;
-    char *text = malloc(capacity);
+    char *text = gl_memory_checked(malloc(capacity));
     const char *piece;
     *length = 0;
-    while (text != NULL && (piece = gl_line_reader_peek(in->reader, &part), part > 0)) {
+    while (piece = gl_line_reader_peek(in->reader, &part), part > 0) {
         if (*length + part > capacity) {
             capacity = 2 * (*length + part);
-            char *larger =
-                capacity <= 2 * (size_t)GL_JSON_BYTES_MAX ? realloc(text, capacity) : NULL;
-            if (larger == NULL)
+            if (capacity > 2 * (size_t)GL_JSON_BYTES_MAX) {
                 free(text);
-            text = larger;
-            if (text == NULL)
-                break;
+                refuse_file(in, 0, "the document is too large");
+                return NULL;
+            }
+            text = gl_memory_checked(realloc(text, capacity));
         }
-        /* cppcheck-suppress nullPointerArithmeticRedundantCheck ; left by break */
         memcpy(text + *length, piece, part);
         *length += part;
         in->reader->start = in->reader->end;
     }
-    if (text == NULL)
-        refuse_file(in, 0, "the document is too large");
     return text;
 }
 

@@ -59,19 +59,27 @@ static bool find_cut(const char *text, size_t length, place *cut)
     return found;
 }
 
+/* jansson names no reason when memory ends while it parses, and a line when the document is bad. */
+static json_t *parse(const char *text, size_t length, json_error_t *error)
+{
+    json_t *root = json_loadb(text, length, FLAGS, error);
+    if (root == NULL &&
+        (error->text[0] == '\0' || json_error_code(error) == json_error_out_of_memory))
+        gl_memory_checked(NULL);
+    return root;
+}
+
 static json_t *load_truncated(const char *text, size_t length)
 {
     place cut;
     json_error_t error;
     if (!find_cut(text, length, &cut))
         return NULL;
-    char *closed = malloc(cut.length + DEPTH_MAX);
-    if (closed == NULL)
-        return NULL;
+    char *closed = gl_memory_checked(malloc(cut.length + DEPTH_MAX));
     memcpy(closed, text, cut.length);
     while (cut.depth > 0)
         closed[cut.length++] = cut.open[--cut.depth];
-    json_t *root = json_loadb(closed, cut.length, FLAGS, &error);
+    json_t *root = parse(closed, cut.length, &error);
     free(closed);
     return root;
 }
@@ -216,9 +224,7 @@ static double fifth_percentile(const json_t *times)
     size_t count = json_array_size(times), known = 0;
     if (count < 2 || count > 1000000)
         return NAN;
-    double *values = malloc(count * sizeof *values);
-    if (values == NULL)
-        return NAN;
+    double *values = gl_memory_checked(malloc(count * sizeof *values));
     for (size_t i = 0; i < count; i++) {
         double value = real_of(json_array_get(times, i));
         if (isfinite(value))
@@ -353,9 +359,9 @@ static bool read_document(gl_parsed_file *file, const json_t *root, bool truncat
  * the environment of somebody's shell, not in results: they become '?'. */
 static char *cleaned(const char *text, size_t length)
 {
-    char *copy = malloc(length + 1);
+    char *copy = gl_memory_checked(malloc(length + 1));
     bool in_text = false;
-    for (size_t i = 0; copy != NULL && i < length; i++) {
+    for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         bool escapes = in_text && c == '\\' && i + 1 < length;
         if (c == '"')
@@ -373,17 +379,17 @@ static char *cleaned(const char *text, size_t length)
 static json_t *load(const char *text, size_t length, size_t *used, bool *truncated,
                     json_error_t *error)
 {
-    json_t *root = json_loadb(text, length, FLAGS, error);
+    json_t *root = parse(text, length, error);
     *used = root != NULL ? (size_t)error->position : length;
     *truncated = false;
     if (root != NULL)
         return root;
     json_error_t again;
     char *copy = cleaned(text, length);
-    root = copy != NULL ? json_loadb(copy, length, FLAGS, &again) : NULL;
+    root = parse(copy, length, &again);
     if (root != NULL) {
         *used = (size_t)again.position;
-    } else if (copy != NULL) {
+    } else {
         root = load_truncated(copy, length);
         *truncated = true;
     }

@@ -22,7 +22,8 @@ static double number_in(const char *path, const char *key)
             continue;
         char *end;
         double number = strtod(line + skip, &end);
-        value = end > line + skip ? number : (double)NAN;
+        if (end > line + skip)
+            value = number;
     }
     fclose(file);
     return value;

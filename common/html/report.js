@@ -1,7 +1,7 @@
 // Draws the charts of the page from the data beside them. Nothing here fetches anything.
 "use strict";
 (() => {
-  const BAR = 0, SPAN = 1, INTERVAL = 2, LINE = 3, DASHES = 4, STAIRS = 5, POINTS = 6, DIAMONDS = 7;
+  const BAR = 0, SPAN = 1, INTERVAL = 2, LINE = 3, DASHES = 4, JOINED = 5, POINTS = 6, DIAMONDS = 7;
   const root = document.documentElement;
   const color = (name) => getComputedStyle(root).getPropertyValue(name).trim();
 
@@ -33,6 +33,7 @@
   const number = (v) => (Math.abs(v) >= 1e6 ? Number(v.toPrecision(4)).toExponential().replace("e+", "e") : String(Number(v.toPrecision(4))));
   const show = {
     number,
+    short: (v) => v.toLocaleString("en-US", Math.abs(v) < 1e4 ? { maximumSignificantDigits: 3 } : { notation: "compact", maximumSignificantDigits: 3 }),
     money: (v) => v.toLocaleString("en-US", Math.abs(v) < 100 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 }),
     bytes: (v) => binary(v) ?? scaled(v, units.bytes),
     rate: (v) => (v === 0 || Math.abs(v) >= 1e7 ? `${digits(v / 1e9)} GB/s` : scaled(v, units.rate)),
@@ -61,7 +62,7 @@
       title: { display: Boolean(a.title), text: a.title, color: color("--soft") },
       grid: { color: color("--faint"), tickLength: 4, borderColor: color("--line"), drawBorder: false },
       border: { color: color("--line") },
-      ticks: { color: color("--soft"), maxRotation: 0, autoSkipPadding: 12, maxTicksLimit: Math.max(3, Math.min(9, Math.floor(width / 95))), callback: (v) => show[a.as](v) },
+      ticks: { color: color("--soft"), maxRotation: 0, autoSkipPadding: 12, maxTicksLimit: Math.max(3, Math.min(9, Math.floor(width / 95))), callback: (v) => (a.as === "money" ? show.short(v) : show[a.as](v)) },
     };
     if (a.log) options.afterBuildTicks = a.as === "bytes" ? binaryTicks : decimalTicks;
     return options;
@@ -124,14 +125,13 @@
     label: s.name,
     data: s.data.map((d) => ({ x: d[0], y: d[1] ?? NaN, note: d[2] })),
     showLine: s.mark !== POINTS && s.mark !== DIAMONDS && s.mark !== INTERVAL,
-    stepped: s.mark === STAIRS ? "after" : false,
     borderDash: s.mark === DASHES ? [6, 4] : [],
     borderWidth: 2,
     borderColor: fill,
     backgroundColor: s.mark === LINE || s.mark === DASHES ? fill : color("--card"),
     pointBackgroundColor: s.mark === INTERVAL || s.mark === DIAMONDS ? fill : color("--card"),
     pointBorderWidth: 1.75,
-    pointRadius: s.mark === LINE || s.mark === DASHES ? 0 : s.mark === STAIRS ? 2.5 : s.mark === INTERVAL || s.mark === DIAMONDS ? 5.5 : 3.5,
+    pointRadius: s.mark === LINE || s.mark === DASHES ? 0 : s.mark === JOINED ? 2.5 : s.mark === INTERVAL || s.mark === DIAMONDS ? 5.5 : 3.5,
     pointHitRadius: 8,
     pointStyle: s.mark === DIAMONDS ? "rectRot" : s.mark === LINE || s.mark === DASHES ? "line" : "circle",
   });
@@ -174,6 +174,15 @@
     if (!bars && c.x.log) Object.assign(scales.x, { min: Math.min(...known) / 1.3, max: Math.max(...known) * 1.3 });
     const highest = Math.max(...marks.filter((d) => d.category !== undefined).map((d) => (d.high ?? d.x) * (narrow ? 1.32 : 1.13)));
     if (Number.isFinite(highest)) scales.x.suggestedMax = highest;
+    // Whiskers are no data to Chart.js, which would cut them off.
+    const reach = (axis, values) => {
+      const ends = values.filter((v) => typeof v === "number");
+      if (ends.length > 0) Object.assign(axis, { suggestedMin: Math.min(...ends), suggestedMax: Math.max(...ends) });
+    };
+    if (!bars && marks.length > 0) {
+      reach(scales.x, marks.flatMap((d) => [d.low, d.high]));
+      reach(scales.y, marks.flatMap((d) => [d.below, d.above]));
+    }
     const valueOf = (item) => (Array.isArray(item.raw.x) ? `${show[c.x.as](item.raw.x[0])} to ${show[c.x.as](item.raw.x[1])}` : show[c.x.as](item.raw.x));
     return {
       data: { datasets: sets },

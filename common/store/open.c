@@ -400,6 +400,24 @@ static bool quick_check(gl_store *store, gl_error *err)
     return ok;
 }
 
+/* Has the file the object of the row of `wanted`? */
+static bool is_there(gl_store *store, sqlite3_stmt *wanted, sqlite3_stmt *found, gl_error *err)
+{
+    int rc = SQLITE_OK;
+    for (int i = 0; i < 3 && rc == SQLITE_OK; i++)
+        rc = sqlite3_bind_value(found, i + 1, sqlite3_column_value(wanted, i));
+    rc = rc == SQLITE_OK ? sqlite3_step(found) : rc;
+    sqlite3_reset(found);
+    if (rc == SQLITE_ROW)
+        return true;
+    if (rc != SQLITE_DONE)
+        return gl_store__fail(store, rc, "reading the schema", err);
+    return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = store->path}, NULL,
+                      "%s %s of this calibration database was changed or is missing: not written",
+                      (const char *)sqlite3_column_text(wanted, 1),
+                      (const char *)sqlite3_column_text(wanted, 0));
+}
+
 /* Rows written into tables of a foreign shape would be lost to every reader, so each of our objects
  * must be there word for word. Others (a user's own view) are left alone. */
 static bool check_schema(gl_store *store, gl_error *err)
@@ -412,22 +430,16 @@ static bool check_schema(gl_store *store, gl_error *err)
         sqlite3_prepare_v2(ours, "SELECT name, type, sql FROM sqlite_schema WHERE sql IS NOT NULL",
                            -1, &wanted, NULL) == SQLITE_OK;
     if (!ok)
-        gl_fail(err, GL_ERROR_INTERNAL, "the built-in schema does not work: %s",
-                sqlite3_errmsg(ours));
+        gl_fail(err, sqlite3_errcode(ours) == SQLITE_NOMEM ? GL_ERROR_SYSTEM : GL_ERROR_INTERNAL,
+                "the built-in schema does not work: %s", sqlite3_errmsg(ours));
     ok = ok && gl_store__prepare(
                    store, "SELECT 1 FROM sqlite_schema WHERE name = ?1 AND type = ?2 AND sql = ?3",
                    &found, err);
-    while (ok && sqlite3_step(wanted) == SQLITE_ROW) {
-        for (int i = 0; i < 3; i++)
-            sqlite3_bind_value(found, i + 1, sqlite3_column_value(wanted, i));
-        ok = sqlite3_step(found) == SQLITE_ROW;
-        sqlite3_reset(found);
-        if (!ok)
-            gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = store->path}, NULL,
-                       "%s %s of this calibration database was changed or is missing: not written",
-                       (const char *)sqlite3_column_text(wanted, 1),
-                       (const char *)sqlite3_column_text(wanted, 0));
-    }
+    int rc = SQLITE_DONE;
+    while (ok && (rc = sqlite3_step(wanted)) == SQLITE_ROW)
+        ok = is_there(store, wanted, found, err);
+    if (ok && rc != SQLITE_DONE)
+        ok = gl_store__fail(store, rc, "reading the built-in schema", err);
     sqlite3_finalize(wanted);
     sqlite3_finalize(found);
     sqlite3_close(ours);

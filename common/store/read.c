@@ -85,7 +85,11 @@ static const char *read_text(cursor *c, int column, int length_max)
     }
     const char *text = (const char *)sqlite3_column_text(c->statement, column);
     int length = sqlite3_column_bytes(c->statement, column);
-    if (text == NULL || length > length_max) {
+    if (text == NULL) { /* of a text: memory is exhausted */
+        c->ok = c->ok && gl_store__fail(c->store, SQLITE_NOMEM, "reading a text", c->err);
+        return "";
+    }
+    if (length > length_max) {
         bad_value(c, column, "this text of %d bytes is longer than %d", length, length_max);
         return "";
     }

@@ -36,9 +36,10 @@ void gl_store_rollback(gl_store *store)
     gl_store__run(store, "ROLLBACK", "rolling back", NULL);
 }
 
+/* Not copied, which could fail: the text outlives the step. */
 static void bind_text(sqlite3_stmt *statement, int index, const char *text)
 {
-    sqlite3_bind_text(statement, index, text != NULL ? text : "", -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(statement, index, text != NULL ? text : "", -1, SQLITE_STATIC);
 }
 
 /* NaN is "not measured". */

@@ -37,6 +37,8 @@ static const gl_program program = {
               "  gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
               "'gpulink-plan schema model' explains descriptions, 'gpulink-plan check' reads one",
     .run_other = run_default,
+    .default_command = &gl_cmd_plan,
+    .complete = gl_cli_complete,
 };
 
 static bool looks_like_file(const char *word)

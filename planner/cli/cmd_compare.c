@@ -10,6 +10,7 @@
 #include "planner/core/search.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/notes.h"
+#include "planner/report/option_costs.h"
 #include "planner/report/option_tables.h"
 #include "planner/report/plan_tables.h"
 
@@ -343,6 +344,20 @@ static void collect_warnings(session *s, gl_scenario *out)
     out->warning_count = all.count;
 }
 
+/* What they cost, in words and tables, where there are prices. */
+static void add_costs(session *s, gl_scenario *one)
+{
+    gl_table *tables[GL_OPTION_COST_TABLES];
+    if (s->options.output.table != NULL)
+        return;
+    size_t count = gl_option_cost_tables(&s->comparison, s->options.output.format == GL_FORMAT_HTML,
+                                         s->arena, tables);
+    for (size_t i = 0; i < count; i++)
+        add_table(s, one, tables[i]);
+    one->headline = gl_arena_printf(s->arena, "%s%s", one->headline,
+                                    gl_option_cost_words(&s->comparison, s->arena));
+}
+
 /* For people: the answer in words, options side by side, then what each owes to what. */
 static gl_report report_for_people(session *s)
 {
@@ -360,6 +375,7 @@ static gl_report report_for_people(session *s)
     }
     if (is_asked(s, "options"))
         add_table(s, one, options);
+    add_costs(s, one);
     if (is_asked(s, "probability"))
         add_table(s, one, gl_probability_table(&s->comparison, s->arena));
     if (is_asked(s, "break_even"))
@@ -368,7 +384,10 @@ static gl_report report_for_people(session *s)
         if (is_asked(s, "sensitivity"))
             add_table(s, one, sensitivity_of(s, i));
     collect_warnings(s, one);
-    return (gl_report){.scenarios = one, .scenario_count = 1};
+    return (gl_report){.scenarios = one,
+                       .scenario_count = 1,
+                       .title = gl_arena_printf(s->arena, "%s: %zu options compared", model_name(s),
+                                                s->comparison.option_count)};
 }
 
 /* An option that cannot run is an answer, and the answer is no. */
@@ -382,7 +401,7 @@ static bool all_run(const session *s)
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static const char *const *table_names(gl_arena *arena)
+const char *const *gl_compare_table_names(gl_arena *arena)
 {
     static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
     const char *const *plans = gl_plan_table_names();
@@ -438,7 +457,7 @@ static int run_in(session *s, int argc, char **argv)
         return gl_cli_fail("compare", &err);
     if (help)
         return gl_cli_help(&gl_cmd_compare);
-    if (!gl_output_options_check(&s->options.output, table_names(s->arena), &err))
+    if (!gl_output_options_check(&s->options.output, gl_compare_table_names(s->arena), &err))
         return gl_cli_fail("compare", &err);
     if (s->options.clusters.count == 0)
         return gl_fail_without_cluster("compare", arguments.items[0]);

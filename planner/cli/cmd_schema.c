@@ -31,8 +31,8 @@ static const struct {
                {"runs", NULL}};
 enum { SCHEMA_COUNT = sizeof schemas / sizeof schemas[0] };
 
-static const char *const schema_names[] = {"model",  "cluster", "gpu",  "link", "overlap",
-                                           "prices", "csv",     "runs", NULL};
+const char *const gl_schema_names[] = {"model",  "cluster", "gpu",  "link", "overlap",
+                                       "prices", "csv",     "runs", NULL};
 
 static bool is_asked(const gl_texts *names, const char *name)
 {
@@ -88,7 +88,8 @@ static int run_in(gl_arena *arena, int argc, char **argv)
         return gl_cli_fail("schema", &err);
     if (help)
         return gl_cli_help(&gl_cmd_schema);
-    if (!check_names(&names, &err) || !gl_output_options_check(&options.output, schema_names, &err))
+    if (!check_names(&names, &err) ||
+        !gl_output_options_check(&options.output, gl_schema_names, &err))
         return gl_cli_fail("schema", &err);
     build(&names, arena, &scenario);
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};

@@ -539,9 +539,7 @@ static int run_in(session *s, int argc, char **argv)
 
 static int run(int argc, char **argv)
 {
-    session *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return GL_ERROR_SYSTEM;
+    session *s = gl_memory_checked(calloc(1, sizeof *s));
     s->arena = gl_arena_create();
     int status = run_in(s, argc, argv);
     gl_arena_destroy(s->arena);

@@ -48,26 +48,29 @@ static bool load_runs(gl_texts *files, gl_arena *arena, gl_known_runs *runs,
     return loaded;
 }
 
-/* A plan is far larger than what is kept of it: `scratch` goes with it. */
-static void plan_run(gl_conventions *conventions, const gl_known_run *run, gl_arena *arena,
-                     gl_arena *scratch, gl_validated *out)
+/* A plan is far larger than what is kept of it: `scratch` goes with it. A run that cannot be
+ * planned is listed with its reason; false when the reason is none of the run's. */
+static bool plan_run(gl_conventions *conventions, const gl_known_run *run, gl_arena *arena,
+                     gl_arena *scratch, gl_validated *out, gl_error *err)
 {
     static const gl_plan_options options = {
         .headroom = 1.25, .stage = -1, .draws = VALIDATION_DRAWS};
     gl_run_case made;
     gl_plan plan;
-    gl_error err;
     gl_run_case_build(conventions, run, scratch, &made);
     *out = (gl_validated){.run = run,
                           .family = gl_arena_strdup(arena, made.family),
                           .fitted = made.fitted,
                           .gpu = made.gpu != NULL ? gl_arena_strdup(arena, made.gpu) : NULL};
+    if (made.broken)
+        return gl_fail(err, GL_ERROR_SYSTEM, "%s", made.reason);
     if (made.reason != NULL)
         out->reason = gl_arena_strdup(arena, made.reason);
-    else if (!gl_plan_build(&made.workload, made.cluster, &options, scratch, &plan, &err))
-        out->reason = gl_arena_strdup(arena, err.message);
+    else if (!gl_plan_build(&made.workload, made.cluster, &options, scratch, &plan, err))
+        out->reason = gl_arena_strdup(arena, err->message);
     else
         gl_validated_fill(&plan, arena, out);
+    return true;
 }
 
 static int answer(const validate_options *options, gl_texts *files, gl_arena *arena)
@@ -82,8 +85,10 @@ static int answer(const validate_options *options, gl_texts *files, gl_arena *ar
     gl_validated *validated = GL_ARENA_NEW(arena, gl_validated, runs.count);
     for (size_t i = 0; i < runs.count; i++) {
         gl_arena *scratch = gl_arena_create();
-        plan_run(conventions, &runs.items[i], arena, scratch, &validated[i]);
+        bool done = plan_run(conventions, &runs.items[i], arena, scratch, &validated[i], &err);
         gl_arena_destroy(scratch);
+        if (!done)
+            return gl_cli_fail("validate", &err);
     }
     gl_validation_report(validated, runs.count, arena, &scenario);
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};

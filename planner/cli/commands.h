@@ -17,6 +17,16 @@ extern const gl_command gl_cmd_schema;
 extern const gl_command gl_cmd_check;
 extern const gl_command gl_cmd_validate;
 
+/* What schema takes, NULL-terminated. */
+extern const char *const gl_schema_names[];
+
+/* What --table of compare takes, NULL-terminated, in the arena. */
+const char *const *gl_compare_table_names(gl_arena *arena);
+
+/* For completion: values that an option takes, or arguments of the command (option NULL). */
+void gl_cli_complete(const gl_command *command, const gl_option *option, gl_arena *arena,
+                     gl_texts *values);
+
 /* Prints the help of a command to standard output. Returns the exit status. */
 int gl_cli_help(const gl_command *command);
 

@@ -180,12 +180,17 @@ static void add_bundled(gl_texts *names, const char *folder, const char *extensi
         gl_texts_add(names, arena, found[i]);
 }
 
+void gl_add_bundled_clusters(gl_texts *names, gl_arena *arena)
+{
+    add_bundled(names, "calibrations", ".db", arena);
+    add_bundled(names, "clusters", ".yaml", arena);
+}
+
 int gl_fail_without_cluster(const char *verb, const char *model)
 {
     gl_arena *arena = gl_arena_create();
     gl_texts names = {0};
-    add_bundled(&names, "calibrations", ".db", arena);
-    add_bundled(&names, "clusters", ".yaml", arena);
+    gl_add_bundled_clusters(&names, arena);
     gl_cli_note(
         "--cluster is missing: name a calibration database, a cluster file or a bundled one");
     gl_cli_note("for example: gpulink-plan %s %s --cluster %s", verb, model,

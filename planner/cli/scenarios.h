@@ -90,6 +90,9 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
 const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,
                                       size_t *count, const gl_setting **swept);
 
+/* Adds the names that --cluster takes: bundled calibrations, then cluster descriptions. */
+void gl_add_bundled_clusters(gl_texts *names, gl_arena *arena);
+
 /* Says that --cluster is missing, with an example and the bundled names. Returns the exit status.
  */
 int gl_fail_without_cluster(const char *verb, const char *model);

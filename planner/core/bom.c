@@ -189,6 +189,11 @@ static void add_parts_of_servers(const builder *b)
     if (host != NULL && !(host->power_w > 0))
         host->power_w = server_power_w(b);
     add(b, GL_COST_OF_SERVER, "chassis", NULL, "", b->nodes);
+    const gl_price *cooling = gl_price_find(b->list, "cooling", gpu_name(b));
+    int64_t gpus = b->nodes * b->cluster->gpus_per_node;
+    if (cooling != NULL)
+        add(b, GL_COST_OF_COOLING, "cooling", gpu_name(b), "",
+            cooling->gpus > 0 ? divide_up(gpus, cooling->gpus) : b->nodes);
 }
 
 static void add_servers(const builder *b)

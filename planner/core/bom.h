@@ -14,6 +14,7 @@
     X(GPUS, INSIDE, "GPUs")                                                                        \
     X(NVLINK, INSIDE, "NVLink: board, switch chips, bridges, connectors")                          \
     X(PCIE_SWITCHES, INSIDE, "PCIe switch boards")                                                 \
+    X(COOLING, INSIDE, "liquid cooling")                                                           \
     X(SERVER, INSIDE, "server: CPUs, chassis, power, cooling, cabling")                            \
     X(TUNING, INSIDE, "BIOS, driver and NCCL tuning")                                              \
     X(NICS, BETWEEN, "network interfaces")                                                         \

@@ -64,9 +64,9 @@ gl_checkpoints gl_cost_checkpoints(double failures_per_gpu_hour, int64_t gpus, d
 /* Something with a typical value and a range, and its draws. */
 typedef struct variable {
     double low, typical, high;
-    bool share;      /* stays within 0 … 1 */
-    const double *z; /* by draw; NULL: it has no range */
-    int source;      /* in gl_cost.sources; −1 = none */
+    double minimum, maximum; /* what it can be at all */
+    const double *z;         /* by draw; NULL: it has no range */
+    int source;              /* in gl_cost.sources; −1 = none */
 } variable;
 
 typedef struct builder {
@@ -104,6 +104,8 @@ static variable of_price(builder *b, const gl_price *price, double rate, const c
     variable v = {.low = price->low * rate,
                   .typical = price->typical * rate,
                   .high = price->high * rate,
+                  .minimum = price->minimum * rate,
+                  .maximum = price->maximum * rate,
                   .source = -1};
     if (!(v.high > v.low))
         return v;
@@ -126,7 +128,8 @@ static variable of_price(builder *b, const gl_price *price, double rate, const c
 
 static variable constant(double value)
 {
-    return (variable){.low = value, .typical = value, .high = value, .source = -1};
+    return (variable){
+        .low = value, .typical = value, .high = value, .maximum = (double)INFINITY, .source = -1};
 }
 
 /* Low and high are P10 and P90: a factor e^(σ·z) where that can be, otherwise a sum. */
@@ -137,8 +140,7 @@ static double at_sigma(const variable *v, double z)
         value = v->typical * exp(fabs(z) / GL_P90_OF_SIGMA * log(side / v->typical));
     else
         value = v->typical + fabs(z) / GL_P90_OF_SIGMA * (side - v->typical);
-    value = fmax(0, value);
-    return v->share ? fmin(1, value) : value;
+    return fmin(v->maximum, fmax(v->minimum, value));
 }
 
 /* Which draw, or which source moved alone. */
@@ -166,7 +168,6 @@ static void stop(builder *b, const char *message)
 
 static void read_terms(builder *b)
 {
-    static const gl_cost_term shares[] = {GL_TERM_RESIDUAL, GL_TERM_AVAILABILITY, GL_TERM_DRAW};
     for (int i = 0; i < GL_TERM_COUNT; i++) {
         gl_cost_term term = (gl_cost_term)i;
         const char *name = gl_cost_term_name(term);
@@ -181,8 +182,6 @@ static void read_terms(builder *b)
                                     "{parts: {term.%s: {typical: ...}}}",
                                     name, gl_cost_term_meaning(term), name));
     }
-    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
-        b->terms[shares[i]].share = true;
 }
 
 /* "US Texas" → "us-texas". */
@@ -201,6 +200,22 @@ static const char *slug(const char *text, gl_arena *arena)
     return name;
 }
 
+/* "us-texas, us-virginia": what the list has of a kind. */
+static const char *names_of_kind(const builder *b, const char *kind)
+{
+    const char *names = "none";
+    size_t length = strlen(kind), found = 0;
+    for (size_t i = 0; i < b->list->count; i++) {
+        const gl_price *price = &b->list->prices[i];
+        if (strncmp(price->part, kind, length) == 0 && price->part[length] == '.' &&
+            !isnan(price->typical) && strcmp(price->part + length, ".default") != 0)
+            names = found++ == 0
+                        ? price->part + length + 1
+                        : gl_arena_printf(b->arena, "%s, %s", names, price->part + length + 1);
+    }
+    return names;
+}
+
 /* The list's price for the region, or its default with a note. */
 static const gl_price *regional(builder *b, const char *kind)
 {
@@ -211,10 +226,11 @@ static const gl_price *regional(builder *b, const char *kind)
     if (price != NULL || strcmp(kind, "pue") == 0)
         return price;
     if (region != NULL)
-        note(b, gl_arena_printf(b->arena,
-                                "the price list has no %s.%s: its %s.default is taken for region "
-                                "'%s'",
-                                kind, slug(region, b->arena), kind, region));
+        note(b,
+             gl_arena_printf(b->arena,
+                             "the price list has no %s.%s: its %s.default is taken for region "
+                             "'%s'; it has %s",
+                             kind, slug(region, b->arena), kind, region, names_of_kind(b, kind)));
     return gl_price_find(b->list, kind, "default");
 }
 
@@ -333,6 +349,63 @@ static void read_prices(builder *b)
     b->staff = needed(b, gl_price_find(b->list, "labour", "staff"), "labour.staff",
                       "it in a price list, for a person and year");
     b->out->staff_cost_per_year = b->staff.typical;
+}
+
+/* ---- what is quoted in vain
+ * --------------------------------------------------------------------------- */
+
+static bool is_name(const gl_link *link, const char *name)
+{
+    return link != NULL && strcmp(link->name, name) == 0;
+}
+
+/* Is the part one of this cluster's GPU, of its links, or of any cluster? */
+static bool concerns(const gl_cluster *cluster, const char *part)
+{
+    const char *name = strchr(part, '.');
+    if (name++ == NULL)
+        return true;
+    return (cluster->gpu != NULL && strcmp(cluster->gpu->name, name) == 0) ||
+           is_name(cluster->intra.link, name) || is_name(cluster->outside, name) ||
+           is_name(cluster->inter.link, name);
+}
+
+static bool is_taken(const builder *b, const char *part)
+{
+    const gl_bom *bom = &b->out->bom;
+    for (size_t i = 0; i < bom->count; i++)
+        if (strcmp(bom->lines[i].part, part) == 0)
+            return true;
+    return b->cluster->terms.acquisition == GL_RENT && strncmp(part, "rent.", 5) == 0;
+}
+
+static bool is_overruled(const builder *b, const char *part)
+{
+    for (int i = 0; i < GL_TERM_COUNT; i++)
+        if (strncmp(part, "term.", 5) == 0 && !isnan(b->cluster->terms.stated[i]) &&
+            strcmp(part + 5, gl_cost_term_name((gl_cost_term)i)) == 0)
+            return true;
+    return false;
+}
+
+/* Who asked for a quote wants to know when it changes nothing. */
+static void note_unused(builder *b)
+{
+    const char *parts = NULL;
+    for (size_t i = 0; i < b->list->count; i++) {
+        const gl_price *price = &b->list->prices[i];
+        if (!price->quoted || isnan(price->typical) ||
+            !(is_overruled(b, price->part) ||
+              (concerns(b->cluster, price->part) && !is_taken(b, price->part))))
+            continue;
+        parts =
+            parts == NULL ? price->part : gl_arena_printf(b->arena, "%s, %s", parts, price->part);
+    }
+    if (parts != NULL)
+        note(b, gl_arena_printf(b->arena,
+                                "the price list states what the bill of this cluster does not "
+                                "take: %s",
+                                parts));
 }
 
 /* ---- one evaluation
@@ -586,6 +659,7 @@ void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out)
     read_power(&b);
     read_rent(&b);
     read_lines(&b);
+    note_unused(&b);
     if (out->missing != NULL) {
         forget_figures(out);
         return;
@@ -597,39 +671,57 @@ void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out)
     fill_expansion(&b);
 }
 
-/* A server's price less its GPUs and what joins them, where the list has both; otherwise whole. */
-static void split_server(const gl_cost *cost, double *gpus, double *joining)
+/* What is in the price of whole servers, where the list says. */
+typedef struct server_parts {
+    double gpus, joining, cooling;
+} server_parts;
+
+/* So many pieces at the list's price; 0 when it says none. */
+static double worth(const gl_cost *cost, const char *kind, const char *name, double pieces)
+{
+    const gl_price_list *list = cost->cluster->price_list;
+    const gl_price *price = name != NULL ? gl_price_find(list, kind, name) : NULL;
+    if (price == NULL || isnan(price->typical))
+        return 0;
+    if (price->gpus > 0)
+        pieces = (double)cost->gpus / price->gpus;
+    return pieces * price->typical * gl_price_rate(list, price->currency);
+}
+
+/* A server's price less its GPUs, what joins and what cools them; whole where these are dearer. */
+static server_parts split_server(const gl_cost *cost)
 {
     const gl_cluster *c = cost->cluster;
-    const gl_price_list *list = c->price_list;
+    const char *gpu = c->gpu != NULL ? c->gpu->name : NULL;
+    const char *link = c->intra.link != NULL ? c->intra.link->name : NULL;
     double server = gl_bom_sum(&cost->bom, GL_COST_OF_SERVER);
-    const gl_price *gpu = c->gpu != NULL ? gl_price_find(list, "gpu", c->gpu->name) : NULL;
-    const gl_price *board =
-        c->intra.link != NULL ? gl_price_find(list, "board", c->intra.link->name) : NULL;
-    *gpus = *joining = 0;
-    if (gl_bom_sum(&cost->bom, GL_COST_OF_GPUS) > 0 || gpu == NULL || isnan(gpu->typical))
-        return;
-    double all_gpus = (double)cost->gpus * gpu->typical * gl_price_rate(list, gpu->currency);
-    double boards = board != NULL && !isnan(board->typical)
-                        ? c->nodes * board->typical * gl_price_rate(list, board->currency)
-                        : 0;
-    if (!(all_gpus > 0) || all_gpus + boards >= server)
-        return;
-    *gpus = all_gpus;
-    *joining = boards;
+    server_parts parts = {0, 0, 0};
+    if (gl_bom_sum(&cost->bom, GL_COST_OF_GPUS) > 0)
+        return parts;
+    parts.gpus = worth(cost, "gpu", gpu, (double)cost->gpus);
+    parts.joining = parts.gpus > 0 ? worth(cost, "board", link, c->nodes) : 0;
+    parts.cooling = worth(cost, "cooling", gpu, c->nodes);
+    return parts.gpus + parts.joining + parts.cooling < server ? parts : (server_parts){0, 0, 0};
 }
 
 double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group)
 {
-    double gpus, joining, sum = gl_bom_sum(&cost->bom, group);
     if (cost->cluster == NULL)
         return (double)NAN;
-    split_server(cost, &gpus, &joining);
-    if (group == GL_COST_OF_GPUS)
-        return sum + gpus;
-    if (group == GL_COST_OF_NVLINK)
-        return sum + joining;
-    return group == GL_COST_OF_SERVER ? sum - gpus - joining : sum;
+    const server_parts parts = split_server(cost);
+    double sum = gl_bom_sum(&cost->bom, group);
+    switch (group) {
+    case GL_COST_OF_GPUS:
+        return sum + parts.gpus;
+    case GL_COST_OF_NVLINK:
+        return sum + parts.joining;
+    case GL_COST_OF_COOLING:
+        return sum + parts.cooling;
+    case GL_COST_OF_SERVER:
+        return sum - parts.gpus - parts.joining - parts.cooling;
+    default:
+        return sum;
+    }
 }
 
 /* ---- two options
@@ -712,9 +804,11 @@ size_t gl_cost_staircase(const gl_cluster *cluster, gl_arena *arena, gl_stair **
     if (most < (int64_t)cluster->nodes * 8)
         most = (int64_t)cluster->nodes * 8;
     *out = GL_ARENA_NEW(arena, gl_stair, STAIRS_MAX);
-    for (int64_t nodes = 2; nodes <= most && count + 2 < STAIRS_MAX; nodes *= 2) {
+    for (int64_t nodes = 2; nodes <= most && count + 3 < STAIRS_MAX; nodes *= 2) {
         (*out)[count++] = stair(cluster, nodes, arena);
-        if (nodes < cluster->nodes && cluster->nodes < 2 * nodes)
+        if (2 * nodes <= most && nodes > 2)
+            (*out)[count++] = stair(cluster, nodes + 1, arena);
+        if (nodes + 1 < cluster->nodes && cluster->nodes < 2 * nodes)
             (*out)[count++] = stair(cluster, cluster->nodes, arena);
     }
     return count;

@@ -102,7 +102,7 @@ typedef struct gl_cost_input {
 void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out);
 
 /* A part of the purchase, as in gl_bom_sum, with whole servers split where the list prices what is
- * in them (gpu.NAME, board.LINK). */
+ * in them (gpu.NAME, board.LINK, cooling.NAME). */
 double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group);
 
 /* ---- formulas, each alone
@@ -154,7 +154,8 @@ typedef struct gl_stair {
     double network_per_gpu, capex_per_gpu;
 } gl_stair;
 
-/* Powers of two of nodes, and the cluster's own, up to 16,384 GPUs or the cluster's eightfold. */
+/* Powers of two of nodes, each with one node more, which is where switches are added, and the
+ * cluster's own; up to 16,384 GPUs or the cluster's eightfold. In order. */
 size_t gl_cost_staircase(const gl_cluster *cluster, gl_arena *arena, gl_stair **out);
 
 #endif

@@ -182,23 +182,24 @@ static double tail_slope(const double *x, const double *y, size_t first, size_t 
     double simple = (y[n - 1] - y[first]) / (x[n - 1] - x[first]);
     if (count < 4)
         return simple;
-    gsl_matrix *design = gsl_matrix_alloc(count, 2);
-    gsl_vector *values = gsl_vector_alloc(count), *line = gsl_vector_alloc(2);
-    gsl_matrix *covariance = gsl_matrix_alloc(2, 2);
+    gsl_matrix *design = gl_memory_checked(gsl_matrix_alloc(count, 2));
+    gsl_vector *values = gl_memory_checked(gsl_vector_alloc(count));
+    gsl_vector *line = gl_memory_checked(gsl_vector_alloc(2));
+    gsl_matrix *covariance = gl_memory_checked(gsl_matrix_alloc(2, 2));
     gsl_multifit_robust_workspace *work =
-        gsl_multifit_robust_alloc(gsl_multifit_robust_bisquare, count, 2);
+        gl_memory_checked(gsl_multifit_robust_alloc(gsl_multifit_robust_bisquare, count, 2));
     double slope = simple;
-    if (design != NULL && values != NULL && line != NULL && covariance != NULL && work != NULL) {
-        for (size_t i = 0; i < count; i++) {
-            gsl_matrix_set(design, i, 0, 1.0);
-            gsl_matrix_set(design, i, 1, x[first + i] / x[n - 1]);
-            gsl_vector_set(values, i, y[first + i]);
-        }
-        int status = gsl_multifit_robust(design, values, line, covariance, work);
-        double fitted = gsl_vector_get(line, 1) / x[n - 1];
-        if ((status == GSL_SUCCESS || status == GSL_EMAXITER) && isfinite(fitted) && fitted > 0)
-            slope = fitted;
+    for (size_t i = 0; i < count; i++) {
+        gsl_matrix_set(design, i, 0, 1.0);
+        gsl_matrix_set(design, i, 1, x[first + i] / x[n - 1]);
+        gsl_vector_set(values, i, y[first + i]);
     }
+    int status = gsl_multifit_robust(design, values, line, covariance, work);
+    if (status == GSL_ENOMEM)
+        gl_memory_checked(NULL);
+    double fitted = gsl_vector_get(line, 1) / x[n - 1];
+    if ((status == GSL_SUCCESS || status == GSL_EMAXITER) && isfinite(fitted) && fitted > 0)
+        slope = fitted;
     gsl_multifit_robust_free(work);
     gsl_matrix_free(covariance);
     gsl_vector_free(line);

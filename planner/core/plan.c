@@ -61,6 +61,7 @@ static bool build_stages(planner *p, gl_error *err)
                                      .network = plan->network,
                                      .losses = &losses,
                                      .allow_extrapolation = plan->options.allow_extrapolation,
+                                     .figures_only = plan->options.step_only,
                                      .arena = p->arena,
                                      .calls = gl_call_memo(p->arena),
                                      .texts = p->arena};
@@ -176,7 +177,8 @@ static void fill_step_times(planner *p, const gl_schedule *s)
     const gl_workload *w = p->workload;
     double ranks = (double)gl_workload_ranks(w), tokens = gl_workload_step_tokens(w);
     step->time_s = s->time_s;
-    fill_interval(p, step);
+    if (!p->plan->options.step_only)
+        fill_interval(p, step);
     step->compute_s = s->compute_s;
     step->overlap_tax_s = s->overlap_tax_s;
     step->exposed_communication_s = s->exposed_s;
@@ -400,6 +402,8 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
                      ? options->stage
                      : busiest_stage(out, workload->parallel.pp);
     fill_step(&p);
+    if (options->step_only)
+        return true;
     for (int tier = 0; tier < GL_TIER_COUNT; tier++)
         fill_need(&p, tier);
     fill_memory(&p);

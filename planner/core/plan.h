@@ -68,6 +68,8 @@ typedef struct gl_plan_options {
     bool allow_extrapolation;
     unsigned long seed; /* of the draws for the interval */
     size_t draws;       /* how many; 0 = 1000 */
+    bool step_only; /* the step without its interval, and nothing else: a hundred of them say what
+                       a property matters */
 } gl_plan_options;
 
 typedef struct gl_plan {

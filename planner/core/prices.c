@@ -5,8 +5,10 @@
 
 static bool is_part(const char *part, const char *kind, const char *name)
 {
-    size_t length = strlen(kind);
-    if (strncmp(part, kind, length) != 0)
+    size_t length = 0;
+    while (kind[length] != '\0' && kind[length] == part[length])
+        length++;
+    if (kind[length] != '\0')
         return false;
     if (name == NULL)
         return part[length] == '\0';

@@ -24,11 +24,14 @@ typedef struct gl_price {
     const char *title, *unit;  /* "QM9700 class, 64 x 400G", "switch" */
     const char *currency;      /* NULL = the list's */
     double low, typical, high; /* NaN: nobody says a price */
+    double minimum, maximum;   /* what it can be at all, in its own currency */
     double power_w;            /* of one piece; 0 = not known or none */
     int ports;                 /* of a switch; links that one module or cable serves; 0 = 1 */
     int gpus;                  /* GPUs that one piece serves; 0 = not stated */
     double reach_m;            /* longest link of a medium; 0 = not stated */
     bool nics_included;        /* a server that comes with its NICs */
+    bool is_new;               /* said to be none of the list's base */
+    bool quoted;               /* by a list of one's own */
     gl_confidence confidence;
     const char *source, *date, *note; /* source and date: never NULL */
 } gl_price;

@@ -264,8 +264,8 @@ static void list_variants(const gl_search_space *s, const gl_search_degrees *g, 
 {
     const gl_parallel *p = &s->workload->parallel;
     int methods = g->cp > 1 ? CP_METHODS : 1;
-    lists->variants =
-        GL_ARENA_NEW(arena, gl_search_variant, (size_t)2 * CP_METHODS * ZERO_MAX * SHARDS_MAX * RECOMPUTES);
+    lists->variants = GL_ARENA_NEW(arena, gl_search_variant,
+                                   (size_t)2 * CP_METHODS * ZERO_MAX * SHARDS_MAX * RECOMPUTES);
     for (int sp = 0; sp < (g->tp > 1 ? 2 : 1); sp++)
         for (int method = 0; method < methods; method++) {
             const gl_search_variant variant = {

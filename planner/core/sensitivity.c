@@ -18,7 +18,7 @@ double gl_step_of(const gl_setup *setup, const gl_plan_options *options)
     gl_arena *arena = gl_arena_create();
     gl_plan plan;
     gl_error err;
-    once.draws = 1;
+    once.step_only = true;
     double time_s = gl_plan_build(setup->workload, setup->cluster, &once, arena, &plan, &err)
                         ? plan.step.time_s
                         : (double)NAN;

@@ -130,6 +130,7 @@ static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
                                     .size_bytes = (double)row->size_bytes,
                                     .in_place = gl_trains_in_place(row->collective),
                                     .allow_extrapolation = p->allow_extrapolation,
+                                    .figures_only = p->figures_only,
                                     .domains = p->layout->domains[row->group],
                                     .over_sites = p->over_sites != NULL
                                                       ? p->over_sites->groups[row->group]

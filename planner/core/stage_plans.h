@@ -39,10 +39,11 @@ typedef struct gl_stage_planner {
     const gl_network *network;
     const gl_overlap_losses *losses;
     bool allow_extrapolation;
-    gl_arena *arena; /* of the results */
-    gl_memo *calls;  /* gl_network_time by call (gl_call_memo); */
-    gl_arena *texts; /* … whose texts live here */
-    gl_memo *bases;  /* gl_traffic_base by stage and layout; NULL = none are kept */
+    bool figures_only; /* as of a gl_network_query */
+    gl_arena *arena;   /* of the results */
+    gl_memo *calls;    /* gl_network_time by call (gl_call_memo); */
+    gl_arena *texts;   /* … whose texts live here */
+    gl_memo *bases;    /* gl_traffic_base by stage and layout; NULL = none are kept */
     gl_arena *base_arena;
 } gl_stage_planner;
 

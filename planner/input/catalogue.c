@@ -193,12 +193,15 @@ static const char *find_entry(const char *folder, const char *name, gl_arena *ar
     return gl_datadir_find(arena, folder, name, yaml_extensions);
 }
 
-/* Does a GPU file list the name among its aliases, or has it as its title? */
-static bool has_alias(const char *path, const char *name, gl_arena *scratch)
+/* Does a GPU file list the name among its aliases, or has it as its title? A file that cannot be
+ * read may be the one that is looked for. */
+static bool has_alias(const char *path, const char *name, gl_arena *scratch,
+                      gl_diagnostics *diagnostics)
 {
     gl_yaml_tree tree;
-    if (!gl_yaml_load(path, scratch, &tree, NULL))
-        return false;
+    gl_error err;
+    if (!gl_yaml_load(path, scratch, &tree, &err))
+        return gl_diagnose_error(diagnostics, &err);
     const gl_yaml_node *title = gl_yaml_find(&tree, "gpu.title");
     if (title != NULL && title->kind == GL_YAML_SCALAR && strcmp(title->text, name) == 0)
         return true;
@@ -212,7 +215,7 @@ static bool has_alias(const char *path, const char *name, gl_arena *scratch)
 }
 
 /* The file of the GPU that a driver prints as `name`; the first by name when several list it. */
-static const char *find_alias(const char *name, gl_arena *arena)
+static const char *find_alias(const char *name, gl_arena *arena, gl_diagnostics *diagnostics)
 {
     size_t count;
     const char *found = NULL;
@@ -220,7 +223,7 @@ static const char *find_alias(const char *name, gl_arena *arena)
     const char *const *names = gl_datadir_list(scratch, "gpus", yaml_extensions, &count);
     for (size_t i = 0; i < count && found == NULL; i++) {
         const char *path = gl_datadir_find(scratch, "gpus", names[i], yaml_extensions);
-        if (path != NULL && has_alias(path, name, scratch))
+        if (path != NULL && has_alias(path, name, scratch, diagnostics))
             found = gl_arena_strdup(arena, path);
     }
     gl_arena_destroy(scratch);
@@ -241,7 +244,7 @@ const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics
     static const char *const none[] = {NULL};
     const char *path = find_entry("gpus", name, arena);
     if (path == NULL)
-        path = find_alias(name, arena);
+        path = find_alias(name, arena, diagnostics);
     if (path == NULL)
         return NULL;
     gl_gpu *gpu = GL_ARENA_NEW(arena, gl_gpu, 1);

@@ -28,6 +28,7 @@ typedef struct known_cluster {
     const char *key;
     const gl_cluster *cluster; /* NULL: it cannot be loaded, because … */
     const char *reason;
+    bool broken;
     struct known_cluster *next;
 } known_cluster;
 
@@ -545,6 +546,7 @@ static known_cluster *add_cluster(gl_conventions *c, const char *key, const char
         known->cluster = cluster;
     else
         known->reason = first_problem(&diagnostics, c->arena);
+    known->broken = !loaded && diagnostics.items[0].status == GL_ERROR_SYSTEM;
     c->clusters = known;
     return known;
 }
@@ -566,6 +568,7 @@ static void load_cluster(builder *b)
         known = add_cluster(b->conventions, key, name, &b->cluster);
     if (known->cluster == NULL)
         cannot(b, "%s", known->reason);
+    b->out->broken = known->broken;
     b->out->cluster = known->cluster;
 }
 

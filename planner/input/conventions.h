@@ -33,6 +33,7 @@ typedef struct gl_run_case {
     const char *gpu;      /* name of the GPU, in the catalogue or as published; NULL: none stated */
     const char *fitted;   /* which figures were chosen with it; NULL: none */
     const char *reason;   /* why it cannot be planned; NULL: it can */
+    bool broken;          /* the reason is none of the run's: memory or a disk fails */
     gl_workload workload; /* when it can */
     const gl_cluster *cluster;
     gl_texts notes; /* warnings of the loaders */

@@ -79,12 +79,13 @@ gl_cell gl_field_cell(const gl_field *field, const void *target, gl_arena *arena
 /* The schema as a table: field, type, unit, allowed, default, meaning. */
 gl_table *gl_fields_schema(const gl_field *fields, const char *name, gl_arena *arena);
 
-extern const gl_field gl_model_fields[];   /* target: gl_workload */
-extern const gl_field gl_cluster_fields[]; /* target: gl_cluster (input/cluster_file.h) */
-extern const gl_field gl_gpu_fields[];     /* target: gl_gpu */
-extern const gl_field gl_link_fields[];    /* target: gl_link */
-extern const gl_field gl_overlap_fields[]; /* target: gl_overlap_taxes */
-extern const gl_field gl_prices_fields[];  /* input/price_file.h */
-extern const gl_field gl_part_fields[];    /* of one part in it */
+extern const gl_field gl_model_fields[];    /* target: gl_workload */
+extern const gl_field gl_cluster_fields[];  /* target: gl_cluster (input/cluster_file.h) */
+extern const gl_field gl_gpu_fields[];      /* target: gl_gpu */
+extern const gl_field gl_link_fields[];     /* target: gl_link */
+extern const gl_field gl_overlap_fields[];  /* target: gl_overlap_taxes */
+extern const gl_field gl_prices_fields[];   /* input/price_file.h */
+extern const gl_field gl_part_fields[];     /* of one part in it */
+extern const gl_field gl_exchange_fields[]; /* of one rate in it */
 
 #endif

@@ -60,14 +60,10 @@ static const stream *find_stream(const struct stat *info)
     return s;
 }
 
-/* Takes `text`. Without memory for the note the next reading finds the stream at its end. */
+/* Takes `text`. */
 static void keep_stream(const struct stat *info, char *text, size_t length)
 {
-    stream *s = malloc(sizeof *s);
-    if (s == NULL) {
-        free(text);
-        return;
-    }
+    stream *s = gl_memory_checked(malloc(sizeof *s));
     *s = (stream){info->st_dev, info->st_ino, text, length, streams};
     streams = s;
 }

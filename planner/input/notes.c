@@ -15,13 +15,6 @@ bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err)
     return false;
 }
 
-void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text)
-{
-    texts->items = gl_arena_grow(arena, (void *)texts->items, &texts->capacity, texts->count + 1,
-                                 sizeof *texts->items);
-    texts->items[texts->count++] = text;
-}
-
 void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const char *path,
              const char *format, ...)
 {

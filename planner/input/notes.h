@@ -10,9 +10,6 @@
 /* Adds an error that a lower layer set, as it is. Returns false always. */
 bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err);
 
-/* Appends a text, which is borrowed, to a list in the arena. */
-void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text);
-
 /* Appends a warning "file:line:column: path: message"; mark and path may be NULL. */
 void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const char *path,
              const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
+#include "planner/input/price_parts.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,9 +13,18 @@
 
 enum { DEPTH_MAX = 4, NAME_BYTES = 96 };
 
+/* What stands for a part's name in the fields of one. */
+#define PART "part"
+
 static const char *const yaml_extensions[] = {"yaml", NULL};
 
-/* Over a base over another: as many lists may stand on each other. */
+/* The files that are being read: a list, its base, the base of that. */
+typedef struct chain {
+    const char *file;
+    const struct chain *above;
+    int depth;
+} chain;
+
 typedef struct reader {
     const gl_yaml_tree *tree;
     gl_arena *arena;
@@ -23,6 +33,8 @@ typedef struct reader {
     gl_price_document document;
     const gl_yaml_node *sources;
     const char *origin; /* of parts without a source: the file */
+    bool based;         /* on another list */
+    bool over_bundled;  /* a list of one's own */
 } reader;
 
 static size_t problems(const gl_diagnostics *diagnostics)
@@ -79,13 +91,30 @@ static void check_sources(const reader *r)
     }
 }
 
-/* Replaces the name of a source by what it stands for; a text of one's own stays. */
-static void resolve_source(const reader *r, gl_price *price)
+/* A text of one's own that is nearly the name of a source is a slip. */
+static void check_slip(const reader *r, const gl_yaml_node *part, const char *source)
 {
+    size_t count = 0;
+    for (const gl_yaml_node *node = r->sources->first; node != NULL; node = node->next)
+        count++;
+    const char **names = GL_ARENA_NEW(r->arena, const char *, count);
+    count = 0;
+    for (const gl_yaml_node *node = r->sources->first; node != NULL; node = node->next)
+        names[count++] = node->key;
+    const char *meant = gl_nearest(source, names, count);
+    if (meant != NULL)
+        gl_diagnose(r->diagnostics, &gl_yaml_get(part, "source")->mark, "prices.sources",
+                    "there is no source '%.40s'; did you mean '%.40s'?", source, meant);
+}
+
+/* Replaces the name of a source by what it stands for; a text of one's own stays. */
+static void resolve_source(const reader *r, const gl_yaml_node *part, gl_price *price)
+{
+    bool listed = r->sources != NULL && r->sources->kind == GL_YAML_MAPPING;
     const gl_yaml_node *node =
-        r->sources != NULL && r->sources->kind == GL_YAML_MAPPING && price->source != NULL
-            ? gl_yaml_get(r->sources, price->source)
-            : NULL;
+        listed && price->source != NULL ? gl_yaml_get(r->sources, price->source) : NULL;
+    if (listed && price->source != NULL && node == NULL)
+        check_slip(r, part, price->source);
     price->confidence = GL_CONFIDENCE_OWN;
     if (price->source == NULL)
         price->source = r->origin;
@@ -101,26 +130,53 @@ static void resolve_source(const reader *r, gl_price *price)
         price->date = "";
 }
 
+/* ---- currencies
+ * ---------------------------------------------------------------------------------- */
+
+/* "EUR". A code that is misspelt would never find its rate. */
+static bool is_currency(const char *text)
+{
+    return strlen(text) == 3 && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == 3;
+}
+
+static bool diagnose_currency(const reader *r, const gl_mark *mark, const char *path,
+                              const char *found)
+{
+    char shown[NAME_BYTES];
+    return gl_diagnose(r->diagnostics, mark, path,
+                       "found currency '%s'; needed: three capital letters, such as EUR",
+                       gl_printable(found, shown, sizeof shown));
+}
+
 /* ---- parts
  * --------------------------------------------------------------------------------------- */
 
 static const gl_price unpriced = {
     .low = (double)NAN, .typical = (double)NAN, .high = (double)NAN, .title = "", .unit = ""};
 
-static gl_price *part_of(const reader *r, const char *name)
+static gl_price *find_part(const gl_price_list *list, const char *name)
 {
-    gl_price_list *list = r->list;
     for (size_t i = 0; i < list->count; i++)
         if (strcmp(list->prices[i].part, name) == 0)
             return &list->prices[i];
-    list->prices = gl_arena_grow(r->arena, list->prices, &list->capacity, list->count + 1,
-                                 sizeof *list->prices);
-    list->prices[list->count] = unpriced;
-    list->prices[list->count].part = gl_arena_strdup(r->arena, name);
-    return &list->prices[list->count++];
+    return NULL;
 }
 
-/* Of one figure the range follows from the confidence, of a range its middle is typical. */
+static void store_part(const reader *r, const char *name, const gl_price *price)
+{
+    gl_price_list *list = r->list;
+    gl_price *to = find_part(list, name);
+    if (to == NULL) {
+        list->prices = gl_arena_grow(r->arena, list->prices, &list->capacity, list->count + 1,
+                                     sizeof *list->prices);
+        to = &list->prices[list->count++];
+    }
+    *to = *price;
+    to->part = gl_arena_strdup(r->arena, name);
+}
+
+/* Of one figure the range follows from the confidence, as far as there are such values; of a range
+ * its middle is typical. */
 static void complete_range(const reader *r, gl_price *price)
 {
     double spread = r->document.spread[price->confidence];
@@ -129,9 +185,17 @@ static void complete_range(const reader *r, gl_price *price)
     if (isnan(price->typical))
         price->typical = isnan(price->low) ? price->high : price->low;
     if (isnan(price->low))
-        price->low = price->typical / (1 + spread);
+        price->low = fmax(price->minimum, price->typical / (1 + spread));
     if (isnan(price->high))
-        price->high = price->typical * (1 + spread);
+        price->high = fmin(price->maximum, price->typical * (1 + spread));
+}
+
+static bool check_currency(const reader *r, const gl_yaml_node *part, const char *name,
+                           const char *currency)
+{
+    const gl_yaml_node *node = gl_yaml_get(part, "currency");
+    return node == NULL || is_currency(currency) ||
+           diagnose_currency(r, &node->mark, name, currency);
 }
 
 static bool check_range(const reader *r, const gl_yaml_node *node, const char *name,
@@ -144,29 +208,37 @@ static bool check_range(const reader *r, const gl_yaml_node *node, const char *n
                        price->typical, price->high);
 }
 
-/* The part's fields, with `part` in front as gl_part_fields has them. */
-static bool load_fields(const reader *r, const gl_yaml_node *node, gl_price *price)
+/* One node by its fields, whose paths begin with `name`. */
+static bool load_node(const reader *r, const gl_yaml_node *node, const char *name,
+                      const gl_field *fields, void *target)
 {
-    gl_yaml_node part = *node, root = {.kind = GL_YAML_MAPPING, .mark = node->mark};
-    part.key = "part";
-    part.next = NULL;
-    root.first = &part;
+    gl_yaml_node copy = *node, root = {.kind = GL_YAML_MAPPING, .mark = node->mark};
+    copy.key = name;
+    copy.next = NULL;
+    root.first = &copy;
     const gl_yaml_tree tree = {.file = r->tree->file, .root = &root};
-    return gl_fields_load(gl_part_fields, &tree, r->arena, price, r->diagnostics);
+    return gl_fields_load(fields, &tree, r->arena, target, r->diagnostics);
 }
 
-static bool load_number(const reader *r, const gl_yaml_node *node, const char *name, double *value)
+/* Messages name the part, which fields do not. */
+static void name_part(const reader *r, size_t first, const char *part)
 {
-    gl_error err;
-    double number;
-    if (node->kind != GL_YAML_SCALAR || node->quoted)
-        return gl_diagnose(r->diagnostics, &node->mark, name, "needed: a number");
-    if (!gl_parse_quantity(node->text, GL_NUMBER, &number, &err))
-        return gl_diagnose(r->diagnostics, &node->mark, name, "%s", err.message);
-    if (!(number >= 0))
-        return gl_diagnose(r->diagnostics, &node->mark, name, "'%.40s' is below 0", node->text);
-    *value = number;
-    return true;
+    for (size_t i = first; i < r->diagnostics->count; i++) {
+        char *path = r->diagnostics->items[i].path;
+        if (!gl_starts_with(path, PART))
+            continue;
+        const char *field = gl_arena_strdup(r->arena, path + strlen(PART));
+        snprintf(path, sizeof r->diagnostics->items[i].path, "%s%s", part, field);
+    }
+}
+
+/* A part that is a number alone: its typical price. */
+static bool load_price(const reader *r, const gl_yaml_node *node, gl_field limits, gl_price *price)
+{
+    limits.path = PART;
+    limits.offset = offsetof(gl_price, typical);
+    const gl_field fields[] = {limits, {.path = NULL}};
+    return load_node(r, node, PART, fields, price);
 }
 
 static bool states_price(const gl_yaml_node *node)
@@ -175,68 +247,45 @@ static bool states_price(const gl_yaml_node *node)
            gl_yaml_get(node, "typical") != NULL || gl_yaml_get(node, "high") != NULL;
 }
 
+static bool check_known(const reader *r, const gl_yaml_node *node, const char *name)
+{
+    return gl_part_known_check(name, r->list, &node->key_mark, r->arena, r->diagnostics);
+}
+
 static void load_part(const reader *r, const gl_yaml_node *node, const char *name)
 {
-    gl_price *known = part_of(r, name), price = *known;
-    size_t before = problems(r->diagnostics);
-    bool priced = states_price(node);
-    if (priced) {
+    const gl_price *known = find_part(r->list, name);
+    gl_price price = known != NULL ? *known : unpriced;
+    const gl_part_kind *kind = gl_part_kind_find(name, strcspn(name, "."));
+    const gl_field limits = gl_part_limits(kind, name);
+    size_t before = problems(r->diagnostics), first = r->diagnostics->count;
+    if (kind->names == GL_PART_FIXED && !check_known(r, node, name))
+        return;
+    if (states_price(node)) {
         price.low = price.typical = price.high = (double)NAN;
         price.currency = price.source = price.date = price.note = NULL;
     }
-    if (known->source == NULL || gl_yaml_get(node, "source") != NULL)
+    if (known == NULL || gl_yaml_get(node, "source") != NULL)
         price.source = price.date = NULL;
     bool resolves = price.source == NULL;
+    price.minimum = limits.minimum;
+    price.maximum = limits.maximum;
+    price.is_new = false;
+    price.quoted = r->over_bundled;
     if (node->kind == GL_YAML_SCALAR)
-        load_number(r, node, name, &price.typical);
+        load_price(r, node, limits, &price);
     else
-        load_fields(r, node, &price);
+        load_node(r, node, PART, gl_part_fields_of(kind, name, PART, r->arena), &price);
+    name_part(r, first, name);
     if (problems(r->diagnostics) != before)
         return;
+    if (r->based && !price.is_new && !check_known(r, node, name))
+        return;
     if (resolves)
-        resolve_source(r, &price);
+        resolve_source(r, node, &price);
     complete_range(r, &price);
-    if (check_range(r, node, name, &price))
-        *known = price;
-}
-
-/* What parts there are: alone, or with the name of what they belong to. */
-static const char *const lone_kinds[] = {"host", "chassis", "fibre", "rack", "facility"};
-static const char *const named_kinds[] = {
-    "server", "gpu",  "board",       "bridge",     "pcie-switch",  "nic",         "switch",
-    "optic",  "dac",  "aec",         "aoc",        "optic-switch", "link-node",   "link-switch",
-    "labour", "term", "electricity", "colocation", "pue",          "leased-line", "rent"};
-enum {
-    LONE_COUNT = sizeof lone_kinds / sizeof lone_kinds[0],
-    NAMED_COUNT = sizeof named_kinds / sizeof named_kinds[0]
-};
-
-static bool is_kind(const char *text, size_t length, const char *const *kinds, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strlen(kinds[i]) == length && strncmp(kinds[i], text, length) == 0)
-            return true;
-    return false;
-}
-
-static bool check_name(const reader *r, const gl_yaml_node *node, const char *name)
-{
-    const char *kinds[LONE_COUNT + NAMED_COUNT];
-    char guess[NAME_BYTES * 2];
-    size_t length = strcspn(name, ".");
-    bool named = name[length] == '.' && name[length + 1] != '\0';
-    if (named ? is_kind(name, length, named_kinds, NAMED_COUNT)
-              : is_kind(name, length, lone_kinds, LONE_COUNT))
-        return true;
-    memcpy(kinds, lone_kinds, sizeof lone_kinds);
-    memcpy(kinds + LONE_COUNT, named_kinds, sizeof named_kinds);
-    if (is_kind(name, length, named_kinds, NAMED_COUNT))
-        return gl_diagnose(r->diagnostics, &node->key_mark, name,
-                           "needed: the name of what it belongs to, such as %.60s.ib-ndr", name);
-    return gl_diagnose(r->diagnostics, &node->key_mark, name,
-                       "no such kind of part%s see gpulink-plan schema prices",
-                       gl_did_you_mean(gl_arena_strndup(r->arena, name, length), kinds,
-                                       LONE_COUNT + NAMED_COUNT, guess, sizeof guess));
+    if (check_currency(r, node, name, price.currency) && check_range(r, node, name, &price))
+        store_part(r, name, &price);
 }
 
 /* "server.h100-sxm: {…}", or server: {h100-sxm: {…}}, as --set makes it of dots. */
@@ -247,13 +296,14 @@ static void load_parts(const reader *r, const gl_yaml_node *mapping, const char 
         const char *key = gl_printable(node->key, shown, sizeof shown);
         const char *name = kind != NULL ? gl_arena_printf(r->arena, "%s.%s", kind, key)
                                         : gl_arena_strdup(r->arena, key);
+        const gl_part_kind *section = gl_part_kind_find(key, strlen(key));
         if (node->kind == GL_YAML_SEQUENCE)
             gl_diagnose(r->diagnostics, &node->mark, name,
                         "found a list; needed: a price, or a mapping such as {typical: 1000}");
-        else if (kind == NULL && node->kind == GL_YAML_MAPPING &&
-                 is_kind(key, strlen(key), named_kinds, NAMED_COUNT))
+        else if (kind == NULL && node->kind == GL_YAML_MAPPING && section != NULL &&
+                 section->names != GL_PART_ALONE)
             load_parts(r, node, name);
-        else if (check_name(r, node, name))
+        else if (gl_part_name_check(name, &node->key_mark, r->arena, r->diagnostics))
             load_part(r, node, name);
     }
 }
@@ -261,9 +311,20 @@ static void load_parts(const reader *r, const gl_yaml_node *mapping, const char 
 /* ---- the document
  * -------------------------------------------------------------------------------- */
 
-static void load_exchange(const reader *r)
+static void add_rate(const reader *r, const char *currency, double rate)
 {
     gl_price_list *list = r->list;
+    size_t i = 0;
+    while (i < list->exchange_count && strcmp(list->exchange[i].currency, currency) != 0)
+        i++;
+    if (i == list->exchange_count)
+        list->exchange = gl_arena_grow(r->arena, list->exchange, &list->exchange_capacity,
+                                       ++list->exchange_count, sizeof *list->exchange);
+    list->exchange[i] = (gl_exchange){gl_arena_strdup(r->arena, currency), rate};
+}
+
+static void load_exchange(const reader *r)
+{
     const gl_yaml_node *mapping = gl_yaml_find(r->tree, "prices.exchange");
     if (mapping == NULL)
         return;
@@ -273,64 +334,108 @@ static void load_exchange(const reader *r)
         return;
     }
     for (const gl_yaml_node *node = mapping->first; node != NULL; node = node->next) {
-        double rate = 0;
-        if (!load_number(r, node, "prices.exchange", &rate))
-            continue;
-        size_t i = 0;
-        while (i < list->exchange_count && strcmp(list->exchange[i].currency, node->key) != 0)
-            i++;
-        if (i == list->exchange_count)
-            list->exchange = gl_arena_grow(r->arena, list->exchange, &list->exchange_capacity,
-                                           ++list->exchange_count, sizeof *list->exchange);
-        list->exchange[i] = (gl_exchange){gl_arena_strdup(r->arena, node->key), rate};
+        gl_exchange rate = {0};
+        gl_field fields[] = {gl_exchange_fields[0], {.path = NULL}};
+        fields[0].path = PART;
+        size_t first = r->diagnostics->count;
+        if (!is_currency(node->key))
+            diagnose_currency(r, &node->key_mark, "prices.exchange", node->key);
+        else if (r->list->currency != NULL && strcmp(node->key, r->list->currency) == 0)
+            gl_diagnose(r->diagnostics, &node->key_mark, "prices.exchange",
+                        "%s is the list's own currency: its rate is 1", node->key);
+        else if (load_node(r, node, PART, fields, &rate))
+            add_rate(r, node->key, rate.rate);
+        name_part(r, first, "prices.exchange");
     }
 }
 
-/* Parts of the base without a currency of their own keep that of the base. */
+/* Parts of the base without a currency of their own keep that of the base. Its rates are into its
+ * currency and say nothing here. */
 static void change_currency(const reader *r, const char *currency)
 {
+    if (r->list->currency != NULL && strcmp(r->list->currency, currency) != 0)
+        r->list->exchange_count = 0;
     for (size_t i = 0; i < r->list->count; i++)
         if (r->list->prices[i].currency == NULL)
             r->list->prices[i].currency = r->list->currency;
     r->list->currency = currency;
 }
 
-static bool load_over(const gl_yaml_tree *tree, const char *origin, int depth, gl_arena *arena,
+static void load_currency(const reader *r)
+{
+    const char *currency = r->document.currency;
+    const gl_mark mark = gl_fields_mark(r->tree, "prices.currency");
+    if (currency != NULL && !is_currency(currency))
+        diagnose_currency(r, &mark, "prices.currency", currency);
+    else if (currency != NULL)
+        change_currency(r, currency);
+    else if (r->list->currency == NULL)
+        gl_diagnose(r->diagnostics, &r->tree->root->mark, "prices.currency",
+                    "missing; a list without a base needs it");
+}
+
+static bool load_over(const gl_yaml_tree *tree, const chain *files, gl_arena *arena,
                       gl_diagnostics *diagnostics, gl_price_list *list, double *spread);
 
-static bool load_file(const char *name, int depth, gl_arena *arena, gl_diagnostics *diagnostics,
-                      gl_price_list *list, double *spread)
+static bool load_file(const char *file, const chain *above, gl_arena *arena,
+                      gl_diagnostics *diagnostics, gl_price_list *list, double *spread)
 {
     gl_error err;
     gl_yaml_tree tree;
-    char shown[NAME_BYTES];
-    const char *file = gl_prices_find(name, arena);
-    if (file == NULL)
-        return gl_diagnose(diagnostics, NULL, "prices",
-                           "there is no price list '%s' (neither a file nor bundled)",
-                           gl_printable(name, shown, sizeof shown));
+    const chain files = {file, above, above != NULL ? above->depth + 1 : 0};
     if (!gl_yaml_load(file, arena, &tree, &err))
         return gl_diagnose_error(diagnostics, &err);
     list->name = gl_file_stem(arena, file);
     list->file = file;
-    return load_over(&tree, file, depth, arena, diagnostics, list, spread);
+    return load_over(&tree, &files, arena, diagnostics, list, spread);
 }
 
-static bool load_base(const reader *r, int depth, double *spread)
+/* A list that stands on itself, maybe by others, would never end. */
+static bool check_chain(const reader *r, const chain *files, const char *file, const gl_mark *mark)
+{
+    const char *names = gl_file_stem(r->arena, file);
+    for (const chain *c = files; c != NULL; c = c->above) {
+        names =
+            gl_arena_printf(r->arena, "%s, based on %s", gl_file_stem(r->arena, c->file), names);
+        if (!gl_file_is_same(c->file, file))
+            continue;
+        if (c == files)
+            return gl_diagnose(r->diagnostics, mark, "prices.base", "the list is based on itself");
+        return gl_diagnose(r->diagnostics, mark, "prices.base",
+                           "lists are based on each other: %.300s", names);
+    }
+    if (files->depth < DEPTH_MAX)
+        return true;
+    return gl_diagnose(r->diagnostics, mark, "prices.base",
+                       "lists stand on each other too deep; allowed: %d", DEPTH_MAX);
+}
+
+static bool diagnose_no_base(const reader *r, const char *name, const gl_mark *mark)
+{
+    size_t count;
+    char shown[NAME_BYTES], guess[NAME_BYTES * 2];
+    const char *const *names = gl_datadir_list(r->arena, "prices", yaml_extensions, &count);
+    return gl_diagnose(r->diagnostics, mark, "prices.base",
+                       "there is no price list '%s'%s allowed: a file, a bundled name, none",
+                       gl_printable(name, shown, sizeof shown),
+                       gl_did_you_mean(name, names, count, guess, sizeof guess));
+}
+
+static bool load_base(const reader *r, const chain *files, double *spread)
 {
     const char *base = r->document.base;
-    char shown[NAME_BYTES];
-    if (strcmp(base, "none") == 0)
+    if (!r->based)
         return true;
-    if (depth == 0)
-        return gl_diagnose(r->diagnostics, NULL, "prices.base",
-                           "lists stand on each other too deep: '%s'",
-                           gl_printable(base, shown, sizeof shown));
+    const gl_mark mark = gl_fields_mark(r->tree, "prices.base");
     const gl_yaml_node *node = gl_yaml_find(r->tree, "prices.base");
-    bool file = strchr(base, '/') != NULL || gl_ends_with(base, ".yaml");
-    if (file && node != NULL && !gl_yaml_is_setting(node))
+    bool is_file = strchr(base, '/') != NULL || gl_ends_with(base, ".yaml");
+    if (is_file && node != NULL && !gl_yaml_is_setting(node))
         base = gl_file_beside(r->arena, r->tree->file, base);
-    return load_file(base, depth - 1, r->arena, r->diagnostics, r->list, spread);
+    const char *file = gl_prices_find(base, r->arena);
+    if (file == NULL)
+        return diagnose_no_base(r, base, &mark);
+    return check_chain(r, files, file, &mark) &&
+           load_file(file, files, r->arena, r->diagnostics, r->list, spread);
 }
 
 static bool is_bundled(const char *file, gl_arena *arena)
@@ -340,22 +445,26 @@ static bool is_bundled(const char *file, gl_arena *arena)
     return found != NULL && gl_file_is_same(found, file);
 }
 
-static bool load_over(const gl_yaml_tree *tree, const char *origin, int depth, gl_arena *arena,
+static bool load_over(const gl_yaml_tree *tree, const chain *files, gl_arena *arena,
                       gl_diagnostics *diagnostics, gl_price_list *list, double *spread)
 {
     size_t before = problems(diagnostics);
     const char *name = list->name, *file = list->file;
+    bool bundled = is_bundled(files->file, arena);
     reader r = {.tree = tree,
                 .arena = arena,
                 .diagnostics = diagnostics,
                 .list = list,
-                .document = {.base = is_bundled(origin, arena) ? "none" : "standard"},
+                .document = {.base = bundled ? "none" : "standard"},
                 .sources = gl_yaml_find(tree, "prices.sources"),
-                .origin = origin};
+                .origin = files->file,
+                .over_bundled = !bundled};
     for (int i = 0; i < GL_CONFIDENCE_COUNT; i++)
         r.document.spread[i] = (double)NAN;
-    if (!gl_fields_load(gl_prices_fields, tree, arena, &r.document, diagnostics) ||
-        !load_base(&r, depth, spread))
+    if (!gl_fields_load(gl_prices_fields, tree, arena, &r.document, diagnostics))
+        return false;
+    r.based = strcmp(r.document.base, "none") != 0;
+    if (!load_base(&r, files, spread))
         return false;
     list->name = r.document.name != NULL ? r.document.name : name;
     list->file = file;
@@ -364,11 +473,7 @@ static bool load_over(const gl_yaml_tree *tree, const char *origin, int depth, g
             spread[i] = r.document.spread[i];
         r.document.spread[i] = spread[i];
     }
-    if (r.document.currency != NULL)
-        change_currency(&r, r.document.currency);
-    if (list->currency == NULL)
-        gl_diagnose(diagnostics, &tree->root->mark, "prices.currency",
-                    "missing; a list without a base needs it");
+    load_currency(&r);
     check_sources(&r);
     load_exchange(&r);
     const gl_yaml_node *parts = gl_yaml_find(tree, "prices.parts");
@@ -381,15 +486,24 @@ static bool load_over(const gl_yaml_tree *tree, const char *origin, int depth, g
 
 const gl_price_list *gl_prices_load(const char *name, gl_arena *arena, gl_diagnostics *diagnostics)
 {
+    char shown[NAME_BYTES];
     double spread[GL_CONFIDENCE_COUNT] = {0};
     gl_price_list *list = GL_ARENA_NEW(arena, gl_price_list, 1);
-    return load_file(name, DEPTH_MAX, arena, diagnostics, list, spread) ? list : NULL;
+    const char *file = gl_prices_find(name, arena);
+    if (file == NULL) {
+        gl_diagnose(diagnostics, NULL, "prices",
+                    "there is no price list '%s' (neither a file nor bundled)",
+                    gl_printable(name, shown, sizeof shown));
+        return NULL;
+    }
+    return load_file(file, NULL, arena, diagnostics, list, spread) ? list : NULL;
 }
 
 const gl_price_list *gl_prices_tree_load(const gl_yaml_tree *tree, gl_arena *arena,
                                          gl_diagnostics *diagnostics)
 {
     double spread[GL_CONFIDENCE_COUNT] = {0};
+    const chain files = {tree->file, NULL, 0};
     gl_price_list *list = GL_ARENA_NEW(arena, gl_price_list, 1);
     gl_yaml_node prices = *gl_yaml_find(tree, "prices");
     gl_yaml_node root = {.kind = GL_YAML_MAPPING, .mark = prices.mark, .first = &prices};
@@ -397,20 +511,5 @@ const gl_price_list *gl_prices_tree_load(const gl_yaml_tree *tree, gl_arena *are
     prices.next = NULL;
     list->name = "own";
     list->file = tree->file;
-    return load_over(&part, tree->file, DEPTH_MAX, arena, diagnostics, list, spread) ? list : NULL;
-}
-
-const gl_field *gl_prices_schema(gl_arena *arena)
-{
-    size_t top = 0, parts = 0;
-    while (gl_prices_fields[top].path != NULL)
-        top++;
-    while (gl_part_fields[parts].path != NULL)
-        parts++;
-    gl_field *all = GL_ARENA_NEW(arena, gl_field, top + parts + 1);
-    memcpy(all, gl_prices_fields, top * sizeof *all);
-    memcpy(all + top, gl_part_fields, (parts + 1) * sizeof *all);
-    for (size_t i = top; i < top + parts; i++)
-        all[i].path = gl_arena_printf(arena, "prices.parts.PART%s", strchr(all[i].path, '.'));
-    return all;
+    return load_over(&part, &files, arena, diagnostics, list, spread) ? list : NULL;
 }

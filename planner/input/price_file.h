@@ -13,10 +13,35 @@ typedef struct gl_price_document {
     double spread[GL_CONFIDENCE_COUNT];
 } gl_price_document;
 
+/* What may stand behind the dot of a part's name. */
+typedef enum gl_part_names {
+    GL_PART_ALONE,  /* nothing: "fibre" */
+    GL_PART_GPU,    /* a name of data/gpus */
+    GL_PART_LINK,   /* a name of data/links */
+    GL_PART_REGION, /* a region or route, as cluster descriptions name them */
+    GL_PART_FIXED   /* one of `fixed` */
+} gl_part_names;
+
+/* A kind of part: what its name may be and which figures make sense. */
+typedef struct gl_part_kind {
+    const char *name; /* "switch"; NULL ends the table */
+    gl_part_names names;
+    const char *const *fixed;   /* names beside those; NULL-terminated, or NULL */
+    double maximum;             /* of its price, in its currency; 0: by the term of its name */
+    const char *const *figures; /* of gl_part_fields, beside price and texts; NULL-terminated */
+    const char *meaning;
+} gl_part_kind;
+
+extern const gl_part_kind gl_part_kinds[];
+
+/* The field that says what a term is and may be: that of the cluster description. NULL: no term. */
+const gl_field *gl_term_field(const char *term);
+
 /*
  * Loads a list by its file or bundled name. What a list says goes over its base part by part and
- * field by field; a part that gets a new price loses the range and the source of the old one. NULL
- * after a diagnosis.
+ * field by field; a part that gets a new price loses the range and the source of the old one. A
+ * part that neither the base nor the catalogue of GPUs and links has is taken for a misspelt one
+ * unless it says `new: true`. NULL after a diagnosis.
  */
 const gl_price_list *gl_prices_load(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
 

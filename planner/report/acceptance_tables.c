@@ -234,12 +234,6 @@ static bool is_largest(const gl_acceptance *a, const gl_acceptance_test *test)
     return true;
 }
 
-static const char *range(const gl_expectation *e, gl_arena *arena)
-{
-    return isnan(e->low) ? NULL
-                         : gl_arena_printf(arena, "%.3g to %.3g", e->low / 1e9, e->high / 1e9);
-}
-
 #define EXPECTED(X)                                                                                \
     X("collective", "Collective", GL_NUMBER, GL_FOR_ALL,                                           \
       gl_text(gl_collective_name(t->collective)))                                                  \
@@ -252,7 +246,6 @@ static const char *range(const gl_expectation *e, gl_arena *arena)
     X("line_busbw_bytes_per_s", "Line rate", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(e->line))         \
     X("assumed_busbw_bytes_per_s", "Assumed", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(e->assumed))     \
     X("typical_busbw_bytes_per_s", "Typical", GL_BYTES_PER_S, GL_FOR_ALL, gl_real(e->typical))     \
-    X("typical_range", "Usual GB/s", GL_NUMBER, GL_FOR_PEOPLE, gl_text(range(e, c->arena)))        \
     X("typical_low_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES, gl_real(e->low))           \
     X("typical_high_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES, gl_real(e->high))         \
     X("size_bytes", "At", GL_BYTES, GL_FOR_ALL, gl_integer(t->size_bytes))                         \

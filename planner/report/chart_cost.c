@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+/* Colours of options: those that differ most first. */
+static const int option_hues[] = {GL_HUE_COMPUTE, GL_HUE_DP,        GL_HUE_TP, GL_HUE_PP,
+                                  GL_HUE_CP,      GL_HUE_OPTIMIZER, GL_HUE_EP, GL_HUE_BAD};
+enum { OPTION_HUES = sizeof option_hues / sizeof option_hues[0] };
+
 typedef struct offer {
     const char *name;
     double step_s, step_low_s, step_high_s;
@@ -55,6 +60,12 @@ static void add_offer(offers *all, gl_arena *arena, const offer *o, size_t part,
     all->items[all->count++] = *o;
 }
 
+static void find_currency(offers *all, const gl_table *table)
+{
+    for (size_t row = 0; table != NULL && row < table->row_count && all->currency == NULL; row++)
+        all->currency = gl_chart__text(table, row, "currency");
+}
+
 static void find_offers(gl_charting *c, offers *all)
 {
     const gl_scenario *part;
@@ -62,8 +73,8 @@ static void find_offers(gl_charting *c, offers *all)
     for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
         const gl_table *options = gl_chart__table(part, "options");
         const gl_table *cost = gl_chart__table(part, "cost");
-        if (all->currency == NULL && cost != NULL)
-            all->currency = gl_chart__text(cost, 0, "currency");
+        find_currency(all, cost);
+        find_currency(all, options);
         for (size_t row = 0; options != NULL && row < options->row_count; row++)
             if (from_option(options, row, &o))
                 add_offer(all, c->arena, &o, i, "options");
@@ -108,8 +119,8 @@ static void chart_pareto(gl_charting *c)
         .y = {.title = gl_arena_printf(c->arena, "%s a million tokens", currency), .money = true}};
     for (size_t i = 0; i < all.count; i++) {
         const offer *o = &all.items[i];
-        gl_series *series =
-            gl_chart__series(&chart, c->arena, o->name, GL_MARK_INTERVAL, (int)(i % GL_HUE_COUNT));
+        gl_series *series = gl_chart__series(&chart, c->arena, o->name, GL_MARK_INTERVAL,
+                                             option_hues[i % OPTION_HUES]);
         gl_chart__add(series, c->arena,
                       (gl_datum){.x = o->step_s,
                                  .y = o->cost,
@@ -130,6 +141,8 @@ static void chart_structure(gl_charting *c)
     const gl_scenario *part;
     for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
         const gl_table *table = gl_chart__table(part, "cost_structure");
+        const gl_table *cost = gl_chart__table(part, "cost");
+        const char *currency = cost != NULL ? gl_chart__text(cost, 0, "currency") : NULL;
         gl_chart chart = {.table = "cost_structure",
                           .title = "What is bought",
                           .words = "Purchase by what it is for.",
@@ -147,6 +160,8 @@ static void chart_structure(gl_charting *c)
                                 (int)(2 * chart.series_count % GL_HUE_COUNT));
             gl_chart__add(series, c->arena, (gl_datum){.category = category, .x = amount});
         }
+        if (currency != NULL)
+            chart.x.title = gl_arena_printf(c->arena, "purchase, %s", currency);
         gl_chart__hang(c, i, &chart);
     }
 }
@@ -157,30 +172,40 @@ void gl_charts__cost(gl_charting *c)
     chart_structure(c);
 }
 
+/* One row is a step of the series of its option, or of the only one there is. */
+static void add_stair(gl_chart *chart, gl_arena *arena, const gl_table *table, size_t row)
+{
+    const char *name = gl_chart__text(table, row, "cluster");
+    double tiers = gl_chart__number(table, row, "tiers");
+    const gl_datum datum = {
+        .x = gl_chart__number(table, row, "gpus"),
+        .y = gl_chart__number(table, row, "network_per_gpu"),
+        .note = isnan(tiers) ? NULL
+                             : gl_arena_printf(arena, "%.0f tier%s", tiers, tiers == 1 ? "" : "s")};
+    if (!(datum.x > 0) || isnan(datum.y))
+        return;
+    int hue =
+        chart->series_count == 0 ? GL_HUE_COMPUTE : option_hues[chart->series_count % OPTION_HUES];
+    gl_chart__add(
+        gl_chart__named(chart, arena, name != NULL ? name : "network per GPU", GL_MARK_JOINED, hue),
+        arena, datum);
+}
+
 void gl_charts__staircase(gl_charting *c)
 {
+    static const char *const names[] = {"staircase", "staircases"};
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
-        const gl_table *table = gl_chart__table(part, "staircase");
-        gl_chart chart = {.table = "staircase",
-                          .title = "Network cost per GPU as the cluster grows",
-                          .words = "Switches come whole: cost per GPU jumps where a switch or a "
-                                   "tier is added, and falls as its ports fill.",
-                          .x = {.title = "GPUs", .logarithmic = true},
-                          .y = {.title = "network per GPU", .money = true}};
-        gl_series *series =
-            gl_chart__series(&chart, c->arena, "network per GPU", GL_MARK_STAIRS, GL_HUE_COMPUTE);
-        for (size_t row = 0; table != NULL && row < table->row_count; row++) {
-            double tiers = gl_chart__number(table, row, "tiers");
-            const gl_datum datum = {.x = gl_chart__number(table, row, "gpus"),
-                                    .y = gl_chart__number(table, row, "network_per_gpu"),
-                                    .note = isnan(tiers)
-                                                ? NULL
-                                                : gl_arena_printf(c->arena, "%.0f tier%s", tiers,
-                                                                  tiers == 1 ? "" : "s")};
-            if (datum.x > 0 && !isnan(datum.y))
-                gl_chart__add(series, c->arena, datum);
+    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++)
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+            const gl_table *table = gl_chart__table(part, names[k]);
+            gl_chart chart = {.table = names[k],
+                              .title = "Network cost per GPU as the cluster grows",
+                              .words = "Switches come whole: cost per GPU jumps where a switch or "
+                                       "a tier is added, and falls as its ports fill.",
+                              .x = {.title = "GPUs", .logarithmic = true},
+                              .y = {.title = "network per GPU", .money = true}};
+            for (size_t row = 0; table != NULL && row < table->row_count; row++)
+                add_stair(&chart, c->arena, table, row);
+            gl_chart__hang(c, i, &chart);
         }
-        gl_chart__hang(c, i, &chart);
-    }
 }

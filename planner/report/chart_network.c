@@ -32,27 +32,74 @@ static const char *bandwidth_words(const gl_table *needs, gl_arena *arena)
     return gl_arena_printf(arena, "Per GPU and direction. %s.", words);
 }
 
+static void add_need(gl_chart *chart, gl_arena *arena, const char *name, double required,
+                     double available)
+{
+    if (!(available > 0) && !(required > 0))
+        return;
+    size_t category = gl_chart__category(chart, arena, name);
+    gl_chart__add(gl_chart__named(chart, arena, "required", GL_MARK_BAR, GL_HUE_DP), arena,
+                  (gl_datum){.category = category, .x = required});
+    gl_chart__add(gl_chart__named(chart, arena, "available", GL_MARK_BAR, GL_HUE_COMPUTE), arena,
+                  (gl_datum){.category = category, .x = available});
+}
+
+static gl_chart bandwidth_chart(const char *table)
+{
+    return (gl_chart){.table = table,
+                      .title = "Bandwidth: required and available",
+                      .x = {.title = "per GPU and direction", .dimension = GL_BYTES_PER_S}};
+}
+
+/* "1, in a node": both tiers of each option. */
+static void add_needs_of_option(gl_chart *chart, gl_arena *arena, const gl_table *options,
+                                size_t row, const char **words)
+{
+    static const char *const tiers[] = {"intra_node", "inter_node"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *tier = tiers[i];
+        double number = gl_chart__number(options, row, "option");
+        const char *verdict =
+            gl_chart__text(options, row, gl_arena_printf(arena, "%s_verdict", tier));
+        const char *name = gl_arena_printf(arena, "%.0f, %s", number, tier_words(tier));
+        add_need(
+            chart, arena, name,
+            gl_chart__number(options, row, gl_arena_printf(arena, "%s_required_bytes_per_s", tier)),
+            gl_chart__number(options, row,
+                             gl_arena_printf(arena, "%s_available_bytes_per_s", tier)));
+        if (verdict != NULL)
+            *words = gl_arena_printf(arena, "%s%s%s: %s", *words, (*words)[0] != '\0' ? "; " : "",
+                                     name, verdict);
+    }
+}
+
+static void chart_options(gl_charting *c)
+{
+    const gl_scenario *part;
+    const char *words = "";
+    gl_chart chart = bandwidth_chart("options");
+    size_t at = 0;
+    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+        const gl_table *options = gl_chart__table(part, "options");
+        at = options != NULL && chart.category_count == 0 ? i : at;
+        for (size_t row = 0; options != NULL && row < options->row_count; row++)
+            add_needs_of_option(&chart, c->arena, options, row, &words);
+    }
+    chart.words = gl_arena_printf(c->arena, "Per GPU and direction. %s.", words);
+    gl_chart__hang(c, at, &chart);
+}
+
 void gl_charts__bandwidth(gl_charting *c)
 {
     const gl_scenario *part;
+    chart_options(c);
     for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
         const gl_table *needs = gl_chart__table(part, "required_bandwidth");
-        gl_chart chart = {.table = "required_bandwidth",
-                          .title = "Bandwidth: required and available",
-                          .x = {.title = "per GPU and direction", .dimension = GL_BYTES_PER_S}};
-        for (size_t row = 0; needs != NULL && row < needs->row_count; row++) {
-            double required = gl_chart__number(needs, row, "required_bytes_per_s");
-            double available = gl_chart__number(needs, row, "available_bytes_per_s");
-            if (!(available > 0) && !(required > 0))
-                continue;
-            size_t category = gl_chart__category(&chart, c->arena,
-                                                 tier_words(gl_chart__text(needs, row, "tier")));
-            gl_chart__add(gl_chart__named(&chart, c->arena, "required", GL_MARK_BAR, GL_HUE_DP),
-                          c->arena, (gl_datum){.category = category, .x = required});
-            gl_chart__add(
-                gl_chart__named(&chart, c->arena, "available", GL_MARK_BAR, GL_HUE_COMPUTE),
-                c->arena, (gl_datum){.category = category, .x = available});
-        }
+        gl_chart chart = bandwidth_chart("required_bandwidth");
+        for (size_t row = 0; needs != NULL && row < needs->row_count; row++)
+            add_need(&chart, c->arena, tier_words(gl_chart__text(needs, row, "tier")),
+                     gl_chart__number(needs, row, "required_bytes_per_s"),
+                     gl_chart__number(needs, row, "available_bytes_per_s"));
         if (chart.category_count == 0)
             continue;
         chart.words = bandwidth_words(needs, c->arena);

@@ -59,7 +59,9 @@ static const char *note_of(const gl_chart *chart, const gl_table *slices, gl_are
         links = links || link;
         shown += !link;
     }
-    if (merged > 0)
+    if (merged == slices->row_count)
+        note = "Passes are too short to be seen one by one: they are drawn together. ";
+    else if (merged > 0)
         note = gl_arena_printf(arena,
                                "What is too short to see is drawn together: %zu of %zu slices. ",
                                merged, slices->row_count);

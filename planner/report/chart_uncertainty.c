@@ -55,7 +55,7 @@ static size_t collect_swings(const gl_table *table, swing *swings)
         const swing s = {gl_chart__text(table, row, "property"),
                          gl_chart__number(table, row, "low_change_frac"),
                          gl_chart__number(table, row, "high_change_frac")};
-        if (s.name != NULL && (fabs(s.low) >= 5e-5 || fabs(s.high) >= 5e-5))
+        if (s.name != NULL && (fabs(s.low) >= 5e-4 || fabs(s.high) >= 5e-4))
             swings[count++] = s;
     }
     qsort(swings, count, sizeof *swings, by_size);
@@ -75,25 +75,36 @@ static void add_swing(gl_chart *chart, gl_arena *arena, const swing *s)
                           arena, (gl_datum){.category = category, .x = changes[i]});
 }
 
+static void chart_sensitivity(gl_charting *c, size_t part, const gl_table *table, size_t which)
+{
+    const char *option = strrchr(table->title, '(');
+    gl_chart chart = {.table = "sensitivity",
+                      .which = which,
+                      .title = "What the step owes to the cluster",
+                      .stacked = true, /* low and high lie on either side of 0 */
+                      .x = {.title = "change of the step time", .dimension = GL_FRACTION}};
+    swing *swings = GL_ARENA_NEW(c->arena, swing, table->row_count);
+    size_t count = collect_swings(table, swings);
+    for (size_t k = 0; k < count && k < 2 * (size_t)SHOWN; k++)
+        add_swing(&chart, c->arena, &swings[k]);
+    if (count == 0)
+        return;
+    if (option != NULL)
+        chart.title = gl_arena_printf(c->arena, "%s %s", chart.title, option);
+    chart.words = gl_arena_printf(
+        c->arena, "Half and twice of each. %s matters most; what changes nothing is left out.",
+        swings[0].name);
+    gl_chart__hang(c, part, &chart);
+}
+
+/* A part may have a table for each option. */
 void gl_charts__sensitivity(gl_charting *c)
 {
     const gl_scenario *part;
     for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
-        const gl_table *table = gl_chart__table(part, "sensitivity");
-        if (table == NULL)
-            continue;
-        gl_chart chart = {.table = "sensitivity",
-                          .title = "What the step owes to the cluster",
-                          .stacked = true, /* low and high lie on either side of 0 */
-                          .x = {.title = "change of the step time", .dimension = GL_FRACTION}};
-        swing *swings = GL_ARENA_NEW(c->arena, swing, table->row_count);
-        size_t count = collect_swings(table, swings);
-        for (size_t k = 0; k < count && k < 2 * (size_t)SHOWN; k++)
-            add_swing(&chart, c->arena, &swings[k]);
-        if (count == 0)
-            continue;
-        chart.words = gl_arena_printf(
-            c->arena, "%s matters most; what changes nothing is left out.", swings[0].name);
-        gl_chart__hang(c, i, &chart);
+        size_t which = 0;
+        for (size_t k = 0; k < part->table_count; k++)
+            if (strcmp(part->tables[k]->name, "sensitivity") == 0)
+                chart_sensitivity(c, i, part->tables[k], which++);
     }
 }

@@ -61,7 +61,8 @@ static size_t common_start(const gl_report *report, const char *name)
 const char *gl_chart__short_name(const gl_report *report, const gl_scenario *part, gl_arena *arena)
 {
     const char *name = part->name != NULL ? part->name : "";
-    const char *rest = name + common_start(report, name);
+    /* One alone has nothing to differ from. */
+    const char *rest = report->scenario_count > 1 ? name + common_start(report, name) : name;
     return gl_arena_strdup(arena, rest[0] != '\0' ? rest : name);
 }
 

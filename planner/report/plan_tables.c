@@ -82,7 +82,8 @@ const char *const *gl_plan_table_names(void)
     return names;
 }
 
-/* Tables about money, empty without a price list; people get the long ones when they ask. */
+/* Tables about money, empty without a price list; people get the long ones when they ask, or where
+ * they are drawn. */
 static bool is_of_cost(const char *name)
 {
     static const char *const names[] = {"cost", "cost_structure", "bom", "staircase",
@@ -93,11 +94,10 @@ static bool is_of_cost(const char *name)
     return false;
 }
 
-static bool is_left_out_for_people(const gl_table *table)
+static bool is_left_out_for_people(const gl_table *table, bool drawn)
 {
-    return is_of_cost(table->name) &&
-           (table->row_count == 0 || (strncmp(table->name, "cost", 4) != 0) ||
-            strcmp(table->name, "cost_uncertainty") == 0);
+    bool is_short = strcmp(table->name, "cost") == 0 || strcmp(table->name, "cost_structure") == 0;
+    return is_of_cost(table->name) && (table->row_count == 0 || !(is_short || drawn));
 }
 
 static bool is_for_people(const gl_table *table)
@@ -228,7 +228,8 @@ void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *a
             continue;
         gl_table *table = kinds[i].build(&c);
         if (view->for_people &&
-            (!is_for_people(table) || (view->only == NULL && is_left_out_for_people(table))))
+            (!is_for_people(table) ||
+             (view->only == NULL && is_left_out_for_people(table, view->slices > 0))))
             continue;
         keep_texts(table, arena);
         scenario.tables[scenario.table_count++] = table;

@@ -86,7 +86,7 @@ typedef struct option {
 
 struct gl_xlsx {
     gl_arena *arena;
-    char path[256];
+    FILE *file; /* nameless: a run that is killed leaves nothing behind */
     lxw_workbook *book;
     lxw_worksheet *summary;
     lxw_format *bold, *input, *input_money, *input_share, *money, *share, *plain, *wrap;
@@ -101,7 +101,7 @@ const char *gl_xlsx_version(void)
 
 static lxw_format *format_of(lxw_workbook *book, const char *number, bool input)
 {
-    lxw_format *format = workbook_add_format(book);
+    lxw_format *format = gl_memory_checked(workbook_add_format(book));
     if (number != NULL)
         format_set_num_format(format, number);
     if (input)
@@ -111,24 +111,22 @@ static lxw_format *format_of(lxw_workbook *book, const char *number, bool input)
 
 bool gl_xlsx_begin(gl_xlsx **out, gl_error *err)
 {
-    const char *folder = getenv("TMPDIR");
+    char path[32];
     gl_arena *arena = gl_arena_create();
     gl_xlsx *x = GL_ARENA_NEW(arena, gl_xlsx, 1);
     x->arena = arena;
-    snprintf(x->path, sizeof x->path, "%s/gpulink-XXXXXX",
-             folder != NULL && folder[0] != '\0' && strlen(folder) < 200 ? folder : "/tmp");
-    int file = mkstemp(x->path);
-    if (file < 0) {
-        gl_fail(err, GL_ERROR_SYSTEM, "no temporary file %s: %s", x->path, strerror(errno));
+    x->file = tmpfile();
+    if (x->file == NULL) {
+        gl_fail(err, GL_ERROR_SYSTEM, "no temporary file: %s", strerror(errno));
         gl_arena_destroy(arena);
         return false;
     }
-    close(file);
-    x->book = workbook_new(x->path);
-    x->summary = workbook_add_worksheet(x->book, "Summary");
-    x->bold = workbook_add_format(x->book);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(x->file));
+    x->book = gl_memory_checked(workbook_new(path));
+    x->summary = gl_memory_checked(workbook_add_worksheet(x->book, "Summary"));
+    x->bold = gl_memory_checked(workbook_add_format(x->book));
     format_set_bold(x->bold);
-    x->wrap = workbook_add_format(x->book);
+    x->wrap = gl_memory_checked(workbook_add_format(x->book));
     format_set_text_wrap(x->wrap);
     x->input = format_of(x->book, NULL, true);
     x->input_money = format_of(x->book, "#,##0.00", true);
@@ -502,7 +500,7 @@ void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)
     option *o = &x->options[x->count++];
     *o = (option){.name = gl_arena_strdup(x->arena, name)};
     snprintf(title, sizeof title, "Option %zu", x->count);
-    lxw_worksheet *sheet = workbook_add_worksheet(x->book, title);
+    lxw_worksheet *sheet = gl_memory_checked(workbook_add_worksheet(x->book, title));
     put_text(sheet, 0, 0, o->name, x->bold);
     if (plan->cost.cluster == NULL) {
         put_text(sheet, 1, 0, "The cluster names no price list: no cost is planned.", NULL);
@@ -557,18 +555,15 @@ static void put_summary(const gl_xlsx *x)
     worksheet_set_column(x->summary, 3, 2 + SHOWN, 18, NULL);
 }
 
-static bool copy_file(const char *path, gl_output *out, gl_error *err)
+static bool copy_file(FILE *file, gl_output *out, gl_error *err)
 {
     char bytes[16384];
     size_t count;
-    FILE *file = fopen(path, "rb");
-    if (file == NULL)
-        return gl_fail(err, GL_ERROR_SYSTEM, "%s: %s", path, strerror(errno));
+    rewind(file);
     while ((count = fread(bytes, 1, sizeof bytes, file)) > 0)
         gl_output_write(out, bytes, count);
-    bool done = ferror(file) == 0;
-    fclose(file);
-    return done || gl_fail(err, GL_ERROR_SYSTEM, "%s cannot be read", path);
+    return ferror(file) == 0 ||
+           gl_fail(err, GL_ERROR_SYSTEM, "the workbook cannot be read: %s", strerror(errno));
 }
 
 bool gl_xlsx_end(gl_xlsx *x, gl_output *out, gl_error *err)
@@ -576,10 +571,10 @@ bool gl_xlsx_end(gl_xlsx *x, gl_output *out, gl_error *err)
     put_summary(x);
     lxw_error status = workbook_close(x->book);
     bool done = status == LXW_NO_ERROR
-                    ? copy_file(x->path, out, err)
+                    ? copy_file(x->file, out, err)
                     : gl_fail(err, GL_ERROR_SYSTEM, "the workbook cannot be written: %s",
                               lxw_strerror(status));
-    unlink(x->path);
+    fclose(x->file);
     gl_arena_destroy(x->arena);
     return done;
 }
@@ -589,6 +584,6 @@ void gl_xlsx_discard(gl_xlsx *x)
     if (x == NULL)
         return;
     workbook_close(x->book);
-    unlink(x->path);
+    fclose(x->file);
     gl_arena_destroy(x->arena);
 }

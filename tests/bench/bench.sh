@@ -32,6 +32,12 @@ report 'empty main' "$work/empty"
 report 'gpulink-plan --version' "$bin/gpulink-plan" --version
 report 'gpulink-plan 405B' "${plan[@]}"
 report 'gpulink-plan 405B, JSON' "${plan[@]}" --format json
+options=()
+for cluster in hgx-h100-16-ndr hgx-h100-16-ndr-2to1 hgx-h100-16-ndr-4to1 hgx-h200-16-ndr; do
+    options+=(--cluster "$cluster")
+done
+report 'compare four with cost, HTML' "$bin/gpulink-plan" compare models/llama3-8b.yaml "${options[@]}" \
+    --set training.tokens=15e12 --format html --output "$work/four.html"
 report 'gpulink-plan 1.1B, measured' "$bin/gpulink-plan" models/llama-1.1b-ddp.yaml --cluster h200-nvlink
 
 # The core's rates: the programs' build folder is the one above bin.

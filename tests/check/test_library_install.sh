@@ -63,9 +63,7 @@ grep -q '[0-9],[0-9]* s a step' comma || { echo 'the host has no decimal comma: 
 diff <(sed '$d' plain) <(sed '$d; s/\([0-9]\),\([0-9]\)/\1.\2/g' comma)
 grep -qE '^100000 layouts: [1-9][0-9]* are legal, [1-9][0-9]* fit$' plain
 grep -qE '^[1-9][0-9]* layouts a second$' plain
-# docs/library.md shows it, and a first program that works as it stands.
+# The first program of docs/library.md works as it stands.
 sed -n '/^```c$/,/^```$/p' "$GPULINK_SOURCE/docs/library.md" | sed '1d;$d' >first.c
 "${cc[@]}" first.c "${flags[@]}" -Wl,-rpath,"$libraries" -o first
 (cd "$share" && "$work/first") | grep -E '^[0-9.]+ s a step \([0-9.]+ to [0-9.]+\), known: [a-z-]+$'
-sed -n '/^```text$/,/^```$/p' "$GPULINK_SOURCE/docs/library.md" | sed '1d;$d' | sed '$d' | diff - <(sed '$d' plain) ||
-    { echo 'docs/library.md shows another output'; exit 1; }

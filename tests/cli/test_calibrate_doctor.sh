@@ -25,6 +25,30 @@ from_input() { doctor - <"$logs/debug_shm.txt"; }
 expect 1 '' from_input
 grep -q 'standard input:68: ' out || fail 'standard input is not named'
 
+# A text of another kind says what it is, whichever option it is given to; both matrices may be in one file.
+expect 3 'topo-m.txt: it is the output of nvidia-smi topo -m, which --topo takes; wanted: the output of nvidia-smi topo -p2p' \
+    doctor --p2p "$machine/topo-m.txt"
+expect 3 'topo -p2p, which --p2p takes' doctor --topo "$machine/topo-p2p.txt"
+expect 3 'nvlink -s, which --nvlink takes' doctor --xml "$machine/nvlink-s.txt"
+expect 3 'XML of NCCL, which --xml takes' doctor --log "$machine/topo.xml"
+expect 3 'NCCL_DEBUG=INFO, which --log takes' doctor --topo "$logs/debug_shm.txt"
+expect 3 'topo -m, which --topo takes' doctor --db "$machine/topo-m.txt"
+expect 3 'calibration database, which --db takes' doctor --log "$GPULINK_BUILD/data/calibrations/h200-nvlink.db"
+cat "$machine/topo-m.txt" "$machine/topo-p2p.txt" | sed 's/\tOK/\tGNS/g' >both.txt
+expect 1 '' doctor both.txt
+grep -q 'p2p-unsupported' out || fail 'the second matrix of a file is not read'
+# Cards without links: the same with and without the option.
+printf 'GPU 0: NVIDIA L40S (UUID: GPU-1)\nGPU 1: NVIDIA L40S (UUID: GPU-2)\n' >cards.txt
+expect 0 '^No fault found$' doctor --nvlink cards.txt
+expect 0 '^No fault found$' doctor cards.txt
+# Every link at half speed; what is no speed.
+sed 's/26.562/13.281/' "$machine/nvlink-s.txt" >half.txt
+expect 1 '' doctor half.txt
+grep -q 'GPU 1 has its links at 13.28 GB/s; this model runs them at 25' out || fail 'half speed is not found'
+printf 'GPU 0: NVIDIA L40S (UUID: GPU-1)\n\t Link 0: abc\n' >odd.txt
+expect 1 '' doctor odd.txt
+grep -q 'odd.txt:2: Link 0: abc' out || fail 'an unreadable link is not told'
+
 # Formats.
 expect 1 '' doctor --log "$logs/debug_shm.txt" --format csv
 head -n 1 out | grep -q '^scenario,severity,finding,subject,title,meaning,advice,file,line,proof,more_proof' || fail 'columns'

@@ -6,7 +6,7 @@ set -euo pipefail
 unset COLUMNS
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 : "${GPULINK_SOURCE:=$(cd "$here/../.." && pwd)}" "${GPULINK_BIN:=$GPULINK_SOURCE/build/dev/bin}"
-export PATH=$GPULINK_BIN:$PATH GPULINK_DATA='' NO_COLOR=1 LC_ALL=C.UTF-8
+export PATH=$GPULINK_BIN:$PATH GPULINK_DATA='' NO_COLOR=1 LC_ALL=${GPULINK_LOCALE:-C.UTF-8}
 
 update=false
 if [ "${1-}" = --update ]; then

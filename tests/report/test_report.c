@@ -121,6 +121,39 @@ static void a_phone_shows_all(void **state)
     browser_screenshot(b, page_path("pipeline-phone", "png"));
 }
 
+/* Four options with prices: what each is, costs and needs, each chart with a table of its own. */
+static void options_are_compared(void **state)
+{
+    browser *b = *state;
+    make_page("compare", "compare models/llama3-8b.yaml --cluster hgx-h100-16-ndr --cluster "
+                         "hgx-h100-16-ndr-4to1 --cluster hgx-h100-16-ndr-2to1 --cluster "
+                         "hgx-h200-16-ndr --set training.tokens=15e12");
+    browser_open(b, page_path("compare", "html"), 1280, "light");
+    check_page(b);
+    assert_true_in(b, "document.querySelector('h1').textContent === 'Llama 3 8B: 4 options "
+                      "compared'");
+    static const char *const titles[] = {
+        "Step time, and where it goes",    "Cost of tokens against step time",
+        "Bandwidth: required and available", "Network cost per GPU as the cluster grows",
+        "What the step owes to the cluster (option 1)",
+        "What the step owes to the cluster (option 4)"};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
+        char look[256];
+        snprintf(look, sizeof look,
+                 "[...document.querySelectorAll('figure h3')].some(h => h.textContent === '%s')",
+                 titles[i]);
+        assert_true_in(b, look);
+    }
+    assert_true_in(b, "new Set([...document.querySelectorAll('figcaption a')].map(a => "
+                      "a.hash)).size >= 7");
+    assert_true_in(b, "[...document.querySelectorAll('caption')].some(c => "
+                      "c.textContent.startsWith('What each costs, in USD'))");
+    browser_screenshot(b, page_path("compare-light", "png"));
+    browser_open(b, page_path("compare", "html"), 360, "dark");
+    check_page(b);
+    browser_screenshot(b, page_path("compare-phone-dark", "png"));
+}
+
 /* From the address bar the first stop is the way past the header; every region that scrolls can be
  * reached; a link to a closed table opens it. */
 static void keys_reach_everything(void **state)
@@ -200,7 +233,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_plan_is_a_page),        cmocka_unit_test(dark_is_dark),
-        cmocka_unit_test(a_phone_shows_all),         cmocka_unit_test(keys_reach_everything),
+        cmocka_unit_test(a_phone_shows_all),         cmocka_unit_test(options_are_compared),
+        cmocka_unit_test(keys_reach_everything),
         cmocka_unit_test(a_hostile_name_stays_text), cmocka_unit_test(the_policy_holds)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -186,7 +186,7 @@ static void the_staircase_is_drawn(void **state)
     const gl_report *report = gl_charts_add(&f->report, f->arena);
     assert_int_equal(report->scenarios[0].chart_count, 1);
     const gl_series *stairs = &report->scenarios[0].charts[0].series[0];
-    assert_int_equal(stairs->mark, GL_MARK_STAIRS);
+    assert_int_equal(stairs->mark, GL_MARK_JOINED);
     assert_int_equal(stairs->count, 3); /* one has no price */
     assert_string_equal(stairs->data[2].note, "2 tiers");
 }

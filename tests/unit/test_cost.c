@@ -214,6 +214,7 @@ static void test_sums_agree(void **state)
     priced p = price(HGX("16"), NDR("") "prices: standard\n");
     const gl_cost_figures *f = &p.cost.typical;
     double groups = 0, lines = 0;
+    p.cost.cluster = &p.cluster; /* which moved when it was returned */
     for (int i = 0; i < GL_COST_OF_COUNT; i++)
         groups += gl_cost_group_sum(&p.cost, (gl_cost_group)i);
     for (size_t i = 0; i < p.cost.bom.count; i++)
@@ -232,6 +233,27 @@ static void test_sums_agree(void **state)
     gl_cost run = cost_of(&p, STEP_S, 15e12);
     assert_close(run.typical.per_run, f->per_million_tokens * 15e6, 1e-12);
     assert_close(run.per_run.p90, p.cost.per_million_tokens.p90 * 15e6, 1e-9);
+    outcome_free(&p.o);
+}
+
+/* GB300 NVL72: 18 trays at 2,260 and 9 at 1,020 are in the price of the rack, not on top. */
+static void test_liquid_cooling_apart(void **state)
+{
+    (void)state;
+    const char *racks =
+        "  gpu: gb300\n  nodes: 36\n  gpus_per_node: 4\n  intra_node: {link: nvl72}\n";
+    priced p = price(racks, NDR("") "prices: standard\n");
+    double whole = gl_bom_sum(&p.cost.bom, GL_COST_OF_SERVER);
+    assert_close(whole, 2 * 3000000, 1e-12);
+    assert_close(gl_cost_group_sum(&p.cost, GL_COST_OF_COOLING), 2 * (18 * 2260 + 9 * 1020), 1e-12);
+    assert_close(gl_cost_group_sum(&p.cost, GL_COST_OF_SERVER) +
+                     gl_cost_group_sum(&p.cost, GL_COST_OF_COOLING),
+                 whole, 1e-12);
+    outcome_free(&p.o);
+    p = price("  gpu: a100-pcie-80gb\n  nodes: 2\n  gpus_per_node: 8\n  intra_node: {link: "
+              "pcie4-x16}\n",
+              NDR("") "prices: {parts: {cooling.a100-pcie-80gb: {typical: 900, gpus: 8}}}\n");
+    assert_close(gl_bom_sum(&p.cost.bom, GL_COST_OF_COOLING), 2 * 900, 1e-12);
     outcome_free(&p.o);
 }
 
@@ -311,6 +333,33 @@ static void test_energy_or_colocation(void **state)
     assert_int_equal(nowhere.cost.note_count, 1);
     assert_non_null(strstr(nowhere.cost.notes[0], "electricity.atlantis"));
     outcome_free(&nowhere.o);
+}
+
+static void expect_note(const char *tail, const char *text)
+{
+    priced p = price(HGX("2"), tail);
+    assert_int_equal(p.cost.note_count, text != NULL);
+    if (text != NULL)
+        assert_string_equal(p.cost.notes[0], text);
+    outcome_free(&p.o);
+}
+
+/* A quote that changes nothing is named; one of another cluster is not. */
+static void test_quotes_in_vain(void **state)
+{
+    (void)state;
+    expect_note(NDR("") "prices: {parts: {switch.ib-ndr: 30000, nic.roce-400: 900}}\n", NULL);
+    expect_note(NDR("") "prices: {parts: {gpu.h100-sxm: 20000, host: 1000, dac.ib-ndr: 500, "
+                        "switch.ib-ndr: 30000}}\n",
+                "the price list states what the bill of this cluster does not take: "
+                "gpu.h100-sxm, host, dac.ib-ndr");
+    expect_note(
+        NDR("") "  cost: {life_years: 4}\nprices: {parts: {term.life: 6, term.draw: 0.8}}\n",
+        "the price list states what the bill of this cluster does not take: term.life");
+    expect_note(NDR("") "  cost: {acquisition: rent}\nprices: {parts: {rent.h100-sxm: 2, "
+                        "server.h100-sxm: 1}}\n",
+                "the price list states what the bill of this cluster does not take: "
+                "server.h100-sxm");
 }
 
 /* A cheap site that is late, a leased line, a purchase in two stages. */
@@ -433,6 +482,12 @@ static void test_staircase(void **state)
     /* The jump of the sheet: 1,882 to 4,248. */
     assert_close(floor(one), 1882, 0);
     assert_close(two, 4247.5, 1e-9);
+    /* The 65th node needs spines, and a second leaf for each rail. */
+    for (size_t i = 0; i < count; i++) {
+        assert_true(i == 0 || stairs[i].nodes > stairs[i - 1].nodes);
+        if (stairs[i].nodes == 65)
+            assert_true(stairs[i].fabric.tiers == 2 && stairs[i].network_per_gpu > two);
+    }
     outcome_free(&p.o);
 }
 
@@ -446,12 +501,14 @@ int main(void)
         cmocka_unit_test(test_three_conventions),
         cmocka_unit_test(test_checkpoints),
         cmocka_unit_test(test_sums_agree),
+        cmocka_unit_test(test_liquid_cooling_apart),
         cmocka_unit_test(test_no_price_list_no_cost),
         cmocka_unit_test(test_what_has_no_price_stops_the_total),
         cmocka_unit_test(test_exchange),
         cmocka_unit_test(test_energy_or_colocation),
         cmocka_unit_test(test_site_line_and_expansion),
         cmocka_unit_test(test_rent),
+        cmocka_unit_test(test_quotes_in_vain),
         cmocka_unit_test(test_media),
         cmocka_unit_test(test_lossless_costs_ethernet),
         cmocka_unit_test(test_probability_draw_by_draw),

@@ -392,6 +392,10 @@ static void test_gpudirect(void **state)
          .in_proof = "Cause: NCCL_NET_GDR_LEVEL"},
         {.log = TWO_NODES IB L(0, 0, "GPU Direct RDMA Disabled for GPU 0 / HCA 1 (distance 8 > 4)"),
          .wanted = "warning gdr-too-far"},
+        {.log = TWO_NODES IB L(0, 0, "NCCL_NET_GDR_LEVEL set by environment to PIX")
+             L(0, 0, "GPU Direct RDMA Disabled for GPU 0 / HCA 1 (distance 8 > 4)"),
+         .wanted = "warning gdr-too-far",
+         .in_proof = "NCCL_NET_GDR_LEVEL set by environment to PIX"},
         /* Another NIC is near enough. */
         {.log = TWO_NODES IB L(0, 0, "GPU Direct RDMA Disabled for GPU 0 / HCA 1 (distance 8 > 4)")
              L(0, 0,

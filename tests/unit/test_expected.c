@@ -216,14 +216,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_inside_node),
-        TEST(test_nvls_is_above_the_link),
-        TEST(test_between_nodes),
-        TEST(test_limit),
-        TEST(test_unknown_is_not_a_number),
-        TEST(test_gpu_names),
-        TEST(test_bad_files),
-        TEST(test_agrees_with_the_catalogue),
+        TEST(test_inside_node), TEST(test_nvls_is_above_the_link),    TEST(test_between_nodes),
+        TEST(test_limit),       TEST(test_unknown_is_not_a_number),   TEST(test_gpu_names),
+        TEST(test_bad_files),   TEST(test_agrees_with_the_catalogue),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -367,6 +367,9 @@ static void other_formats(void **state)
     assert_string_equal(gl_format_money(999.6, text, sizeof text), "1,000");
     assert_string_equal(gl_format_money(34.561, text, sizeof text), "34.56");
     assert_string_equal(gl_format_money(0.01234, text, sizeof text), "0.0123");
+    assert_string_equal(gl_format_money(0.104, text, sizeof text), "0.104");
+    assert_string_equal(gl_format_money(0.048, text, sizeof text), "0.0480");
+    assert_string_equal(gl_format_money(0.9999, text, sizeof text), "1.00");
     assert_string_equal(gl_format_money(0, text, sizeof text), "0.00");
     assert_string_equal(gl_format_money(NAN, text, sizeof text), "-");
     assert_true(strlen(gl_format_money(12345678, tiny, sizeof tiny)) < sizeof tiny);

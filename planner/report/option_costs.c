@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/report/option_costs.h"
+
+#include "planner/report/columns.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MONEY(X, name, heading, value)                                                             \
+    X(name, heading, GL_NUMBER, GL_FOR_PEOPLE | GL_AS_MONEY, gl_real(value))
+
+/* Options are called 1, 2, 3. */
+static long long number_of(size_t index)
+{
+    return (long long)index + 1;
+}
+
+static const char *money(double amount, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_money(amount, text, sizeof text));
+}
+
+/* What an option costs; NULL when that is not known, or the option is compared with nothing. */
+static const gl_cost *cost_of(const gl_comparison *comparison, size_t index)
+{
+    const gl_compared *option = &comparison->options[index];
+    if (!gl_is_compared(option))
+        return NULL;
+    const gl_cost *cost = &option->plan->cost;
+    return cost->cluster != NULL && cost->missing == NULL ? cost : NULL;
+}
+
+/* The first of them; NULL: none. */
+static const gl_cost *any_cost(const gl_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->option_count; i++)
+        if (cost_of(comparison, i) != NULL)
+            return cost_of(comparison, i);
+    return NULL;
+}
+
+/* Do both have a cost, in one currency? */
+static bool can_be_compared(const gl_comparison *comparison, size_t i, size_t k)
+{
+    const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
+    return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
+}
+
+static bool one_currency(const gl_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->option_count; i++) {
+        const gl_cost *cost = cost_of(comparison, i);
+        if (cost != NULL && strcmp(cost->currency, any_cost(comparison)->currency) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* ---- what each costs --------------------------------------------------------------------- */
+
+#define COSTS(X)                                                                                   \
+    X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
+    X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(one ? NULL : cost->currency))      \
+    MONEY(X, "capex", "Purchase", f->capex)                                                        \
+    MONEY(X, "network_capex", "Network", f->network)                                               \
+    MONEY(X, "per_year", "A year", f->per_year)                                                    \
+    MONEY(X, "per_gpu_hour", "GPU-hour", f->per_gpu_hour)                                          \
+    MONEY(X, "per_million_tokens", "Million tokens", f->per_million_tokens)                        \
+    MONEY(X, "per_million_tokens_p10", "P10", cost->per_million_tokens.p10)                        \
+    MONEY(X, "per_million_tokens_p90", "P90", cost->per_million_tokens.p90)                        \
+    MONEY(X, "per_run", "Run", f->per_run)                                                         \
+    MONEY(X, "per_run_p10", "P10", cost->per_run.p10)                                              \
+    MONEY(X, "per_run_p50", "P50", cost->per_run.p50)                                              \
+    MONEY(X, "per_run_p90", "P90", cost->per_run.p90)                                              \
+    X("run_time_s", "Takes", GL_SECONDS, GL_FOR_PEOPLE, gl_real(f->run_s))                         \
+    X("lead_time_months", "Later by months", GL_NUMBER, GL_FOR_PEOPLE,                             \
+      gl_real(cost->site.lead_time_months))                                                        \
+    MONEY(X, "delay_cost", "Work delayed", cost->site.delay)                                       \
+    MONEY(X, "site_saving", "Power saved", cost->site.saving)
+
+/* A column that says nothing of any option is not shown. */
+static void hide_absent(gl_table *table, gl_arena *arena)
+{
+    gl_column *columns = GL_ARENA_NEW(arena, gl_column, table->column_count);
+    memcpy(columns, table->columns, table->column_count * sizeof *columns);
+    for (size_t i = 0; i < table->column_count; i++) {
+        bool said = false;
+        for (size_t row = 0; row < table->row_count; row++) {
+            const gl_cell *cell = &table->cells[row * table->column_count + i];
+            said = said || cell->type == GL_CELL_INTEGER || cell->type == GL_CELL_TEXT ||
+                   (cell->type == GL_CELL_REAL && fabs(cell->as.real) > 0);
+        }
+        if (!said)
+            columns[i].audience = GL_FOR_MACHINES;
+    }
+    table->columns = columns;
+}
+
+static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
+{
+    static const gl_column columns[] = {COSTS(AS_COLUMN)};
+    bool one = one_currency(comparison);
+    const char *title =
+        one ? gl_arena_printf(arena, "What each costs, in %s", any_cost(comparison)->currency)
+            : "What each costs";
+    gl_table *table = gl_table_create(arena, "costs", title, columns, COUNT(columns));
+    for (size_t i = 0; i < comparison->option_count; i++) {
+        const gl_cost *cost = cost_of(comparison, i);
+        if (cost == NULL)
+            continue;
+        const gl_cost_figures *f = &cost->typical;
+        gl_cell *cell = gl_table_add_row(table);
+        COSTS(AS_CELL)
+    }
+    hide_absent(table, arena);
+    return table;
+}
+
+/* ---- what pays --------------------------------------------------------------------------- */
+
+/* What pays after the end of its life does not pay. */
+static const char *months_text(const gl_cost_even *even, gl_arena *arena)
+{
+    double life = 12 * gl_cost_term_value(even->dear->cluster, GL_TERM_LIFE);
+    if (isnan(even->months))
+        return NULL;
+    if (isinf(even->months))
+        return "never";
+    if (even->months > life)
+        return gl_arena_printf(arena, "after %.3g months, beyond its life of %.3g", even->months,
+                               life);
+    return even->months > 0 ? gl_arena_printf(arena, "after %.3g months", even->months) : "at once";
+}
+
+/* A network whose price at break-even is below nothing can not be cheap enough. */
+static const char *may_cost_text(double amount, gl_arena *arena)
+{
+    return isnan(amount) ? NULL : amount > 0 ? money(amount, arena) : "no price is low enough";
+}
+
+#define PAYBACK(X)                                                                                 \
+    X("dearer", "Dearer to buy", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(dear)))            \
+    X("cheaper", "than", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(cheap)))                   \
+    MONEY(X, "difference", "by", even.dear->typical.capex - even.cheap->typical.capex)             \
+    X("payback", "Pays for itself", GL_NUMBER, GL_FOR_PEOPLE, gl_text(months_text(&even, arena)))  \
+    MONEY(X, "network", "Its network costs", even.network)                                         \
+    X("network_at_even", "May cost", GL_NUMBER, GL_FOR_PEOPLE,                                     \
+      gl_text(may_cost_text(even.network_at_even, arena)))                                         \
+    X("probability", "P(its tokens cost less)", GL_FRACTION, GL_FOR_PEOPLE,                        \
+      gl_real(gl_cost_probability_cheaper(even.dear, even.cheap)))
+
+static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
+{
+    static const gl_column columns[] = {PAYBACK(AS_COLUMN)};
+    gl_table *table = gl_table_create(
+        arena, "payback", "When what is dearer to buy pays for itself by what it does more",
+        columns, COUNT(columns));
+    for (size_t i = 0; i < comparison->option_count; i++)
+        for (size_t k = i + 1; k < comparison->option_count; k++) {
+            const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
+            if (!can_be_compared(comparison, i, k))
+                continue;
+            gl_cost_even even = gl_cost_break_even(a, b);
+            size_t dear = even.dear == a ? i : k, cheap = even.dear == a ? k : i;
+            gl_cell *cell = gl_table_add_row(table);
+            PAYBACK(AS_CELL)
+        }
+    return table;
+}
+
+/* ---- as they grow ------------------------------------------------------------------------ */
+
+#define STAIRCASES(X)                                                                              \
+    X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
+    X("cluster", "Cluster", GL_NUMBER, GL_FOR_PEOPLE,                                              \
+      gl_text(comparison->options[i].setup.cluster->name))                                         \
+    X("gpus", "GPUs", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(s->gpus))                               \
+    X("tiers", "Tiers", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(s->fabric.tiers))                     \
+    MONEY(X, "network_capex", "Network", s->network)                                               \
+    MONEY(X, "network_per_gpu", "Per GPU", s->network_per_gpu)                                     \
+    MONEY(X, "capex_per_gpu", "All per GPU", s->capex_per_gpu)
+
+static gl_table *staircases_table(const gl_comparison *comparison, gl_arena *arena)
+{
+    static const gl_column columns[] = {STAIRCASES(AS_COLUMN)};
+    gl_table *table =
+        gl_table_create(arena, "staircases", "Purchase of each option's network as it grows",
+                        columns, COUNT(columns));
+    for (size_t i = 0; i < comparison->option_count; i++) {
+        gl_stair *stairs = NULL;
+        const gl_cost *cost = cost_of(comparison, i);
+        size_t count = cost != NULL ? gl_cost_staircase(cost->cluster, arena, &stairs) : 0;
+        for (size_t k = 0; k < count; k++) {
+            const gl_stair *s = &stairs[k];
+            if (!s->fits)
+                continue;
+            gl_cell *cell = gl_table_add_row(table);
+            STAIRCASES(AS_CELL)
+        }
+    }
+    return table;
+}
+
+typedef gl_table *table_builder(const gl_comparison *comparison, gl_arena *arena);
+
+size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_arena *arena,
+                             gl_table **tables)
+{
+    static table_builder *const builders[GL_OPTION_COST_TABLES] = {costs_table, payback_table,
+                                                                   staircases_table};
+    size_t count = 0;
+    if (any_cost(comparison) == NULL)
+        return 0;
+    for (size_t i = 0; i < (drawn ? COUNT(builders) : COUNT(builders) - 1); i++) {
+        gl_table *table = builders[i](comparison, arena);
+        if (table->row_count > 0)
+            tables[count++] = table;
+    }
+    return count;
+}
+
+/* ---- in words ---------------------------------------------------------------------------- */
+
+/* The option whose tokens cost least; option_count: none has a cost. */
+static size_t cheapest_of(const gl_comparison *comparison)
+{
+    size_t best = comparison->option_count;
+    for (size_t i = 0; i < comparison->option_count; i++) {
+        const gl_cost *cost = cost_of(comparison, i);
+        if (cost == NULL || isnan(cost->typical.per_million_tokens))
+            continue;
+        if (best == comparison->option_count ||
+            cost->typical.per_million_tokens <
+                cost_of(comparison, best)->typical.per_million_tokens)
+            best = i;
+    }
+    return best;
+}
+
+/* Is what the faster one costs more to buy worth it? */
+static const char *payback_text(const gl_comparison *comparison, size_t fastest, size_t cheapest,
+                                gl_arena *arena)
+{
+    gl_cost_even even =
+        gl_cost_break_even(cost_of(comparison, fastest), cost_of(comparison, cheapest));
+    size_t dear = even.dear == cost_of(comparison, fastest) ? fastest : cheapest;
+    size_t cheap = dear == fastest ? cheapest : fastest;
+    const char *may =
+        even.network_at_even > 0
+            ? gl_arena_printf(arena, "its network, %s, may cost %s for the same",
+                              money(even.network, arena), money(even.network_at_even, arena))
+            : "no price of its network is low enough for the same";
+    return gl_arena_printf(arena, "%lld is %s dearer to buy than %lld and pays for itself %s; %s\n",
+                           number_of(dear),
+                           money(even.dear->typical.capex - even.cheap->typical.capex, arena),
+                           number_of(cheap), months_text(&even, arena), may);
+}
+
+const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena)
+{
+    size_t cheapest = cheapest_of(comparison), fastest = comparison->fastest;
+    if (cheapest == comparison->option_count || fastest == comparison->option_count ||
+        cheapest == fastest || !can_be_compared(comparison, cheapest, fastest))
+        return "";
+    return payback_text(comparison, fastest, cheapest, arena);
+}
