@@ -545,14 +545,15 @@ static bool is_gated(const run *r)
 static void wait_for_message(run *r)
 {
     gl_pass_stream *stream = r->stream;
-    assert(head(stream) != NULL);
+    const gl_queued *message = head(stream);
+    assert(message != NULL);
     end_piece(r);
     if (isnan(stream->started_s))
         stream->started_s = r->now_s;
     r->now_s += stream->left_s;
     stream->stall_s += stream->left_s;
     if (stream->row_exposed_s != NULL)
-        stream->row_exposed_s[head(stream)->of->row] += stream->left_s;
+        stream->row_exposed_s[message->of->row] += stream->left_s;
     finish_message(stream, r->now_s);
 }
 

@@ -21,12 +21,14 @@ static const char *money(double amount, gl_arena *arena)
     return gl_arena_strdup(arena, gl_format_money(amount, text, sizeof text));
 }
 
-/* What an option costs; NULL when that is not known. */
+/* What an option costs; NULL when that is not known, or the option is compared with nothing. */
 static const gl_cost *cost_of(const gl_comparison *comparison, size_t index)
 {
-    const gl_plan *plan = comparison->options[index].plan;
-    return plan != NULL && plan->cost.cluster != NULL && plan->cost.missing == NULL ? &plan->cost
-                                                                                    : NULL;
+    const gl_compared *option = &comparison->options[index];
+    if (!gl_is_compared(option))
+        return NULL;
+    const gl_cost *cost = &option->plan->cost;
+    return cost->cluster != NULL && cost->missing == NULL ? cost : NULL;
 }
 
 /* The first of them; NULL: none. */
@@ -226,8 +228,7 @@ static size_t cheapest_of(const gl_comparison *comparison)
     size_t best = comparison->option_count;
     for (size_t i = 0; i < comparison->option_count; i++) {
         const gl_cost *cost = cost_of(comparison, i);
-        if (cost == NULL || isnan(cost->typical.per_million_tokens) ||
-            !gl_compared_runs(&comparison->options[i]))
+        if (cost == NULL || isnan(cost->typical.per_million_tokens))
             continue;
         if (best == comparison->option_count ||
             cost->typical.per_million_tokens <

@@ -42,6 +42,9 @@ none() {
     ! grep -Eq -- "$1" out || fail "an option without an answer is compared: $1"
 }
 none '^A  B|P\(A|slower|^2  (intra|inter)|option 2'
+expect 1 '' gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1 \
+    --set parallel.zero=0 --set parallel.pp=1 --set parallel.schedule=1f1b --set parallel.virtual_stages=1 --set parallel.dp=16
+none 'What each costs|pays for itself|is cheapest|^A  B'
 expect 1 '' gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster l40s-16-roce \
     --cluster hgx-h100-16-ndr-4to1 -f json
 sed -n '/"probability": \[/,/\]/p' out | grep -c '"option_a"' >pairs
