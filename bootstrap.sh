@@ -3,8 +3,8 @@
 # From a fresh clone to an answer, or to tested programs, on Debian or Ubuntu:
 #   ./bootstrap.sh [plan] install what is missing, build, plan an example
 #   ./bootstrap.sh test   install what the tests need, build (also with sanitizers), run all tests
-#   ./bootstrap.sh check [SECONDS]  what tests have no time for: clang, clang-analyzer, valgrind, memory that ends at
-#                         every allocation, each fuzzer for SECONDS (600)
+#   ./bootstrap.sh check [SECONDS]  what tests have no time for: release, clang, both analyzers, valgrind, memory that
+#                         ends at every allocation, each fuzzer for SECONDS (600)
 #   ./bootstrap.sh coverage   which lines the tests run: build/coverage/report/index.html
 # Packages are installed only when something is missing; otherwise no network is used.
 set -euo pipefail
@@ -170,14 +170,12 @@ run_test() {
     check_cmake
     build dev
     build asan
-    build release
     build tsan test_library_threads
     run_ctest dev
     # Sources and documents do not depend on the build; measuring, browsers, spreadsheets and laws over
     # thousands of cases take minutes with sanitizers, and the code that they run is in other tests, too.
     run_ctest asan --label-exclude '^(check|package|report|mpi|property)$' --exclude-regex 'test_(spreadsheet|readme)$'
     run_ctest tsan --tests-regex test_library_threads
-    run_ctest release --label-regex '^(unit|golden)$'
 }
 
 # Each unit test under valgrind, which finds what is used before it is written. Tests that fork or count memory
@@ -209,12 +207,15 @@ run_check() {
     strict=yes
     install_missing "$build_needs$test_needs$check_needs"
     check_cmake
-    for preset in dev clang clang-release clang-asan fuzz; do
+    for preset in dev release clang clang-release clang-asan fuzz; do
         build "$preset"
     done
+    ctest --preset release --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden)$'
     ctest --preset clang --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden|fuzz)$'
     ctest --preset clang-release --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden)$'
     ctest --preset clang-asan --parallel "$(nproc)" --no-tests=error --label-regex '^(unit|golden|fuzz)$'
+    step 'gcc -fanalyzer'
+    GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev tests/check/analyzer.sh
     step 'clang-analyzer'
     GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev GPULINK_TIDY='-*,clang-analyzer-*' tests/check/test_tidy.sh
     run_valgrind
