@@ -14,7 +14,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 program=$build/bin/gpulink-calibrate
-"$program" --version | grep -q '^MPI: MPICH' || { "$program" --version; exit 1; }
+grep -q '^MPI: MPICH' <<<"$("$program" --version)" || { "$program" --version; exit 1; }
 timeout 60 mpiexec.mpich -n 2 "$program" run --backend mpi --db m.db --max 4KiB --budget 2s --label mpich >out 2>err ||
     { cat out err; exit 1; }
 got=$(sqlite3 -batch m.db "PRAGMA quick_check; SELECT state FROM run WHERE parameters LIKE 'MPICH%';

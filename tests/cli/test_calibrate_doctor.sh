@@ -51,7 +51,7 @@ grep -q 'odd.txt:2: Link 0: abc' out || fail 'an unreadable link is not told'
 
 # Formats.
 expect 1 '' doctor --log "$logs/debug_shm.txt" --format csv
-head -n 1 out | grep -q '^scenario,severity,finding,subject,title,meaning,advice,file,line,proof,more_proof' || fail 'columns'
+grep -q '^scenario,severity,finding,subject,title,meaning,advice,file,line,proof,more_proof' <<<"$(head -n 1 out)" || fail 'columns'
 grep -q '^doctor,fault,shm-fallback,.*,68,' out || fail 'no finding in CSV'
 expect 1 '' doctor --log "$logs/debug_shm.txt" --format json
 grep -q '"severity": "fault"' out || fail 'no severity in JSON'
@@ -66,7 +66,7 @@ expect 2 "no table 'nonsense'|findings" doctor --log "$logs/debug_shm.txt" --tab
 expect 0 '' doctor --db "$GPULINK_BUILD/data/calibrations/h200-nvlink.db"
 grep -Eq 'all_reduce +2 +nvlink4 +450 GB/s +371 GB/s +351 GB/s +279 to 369' out || fail 'no expected values'
 expect 1 '' doctor --db "$GPULINK_BUILD/data/calibrations/h200-host-memory.db" --format csv --table expected
-head -n 1 out | grep -q 'line_busbw_bytes_per_s,assumed_busbw_bytes_per_s,typical_busbw_bytes_per_s' || fail 'columns of expected'
+grep -q 'line_busbw_bytes_per_s,assumed_busbw_bytes_per_s,typical_busbw_bytes_per_s' <<<"$(head -n 1 out)" || fail 'columns of expected'
 gpulink-calibrate import -q --db wrong.db --transport nvlink "$logs/made_failed_check.txt"
 expect 1 '' doctor --db wrong.db
 grep -q 'wrong-results' out || fail 'wrong results are not found'

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/support.sh"
 
 # A program for a GPU that is not there: with one, this would measure.
-if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+if command -v nvidia-smi >/dev/null && grep -q '^GPU' <<<"$(nvidia-smi -L 2>/dev/null)"; then
     echo 'SKIPPED: this machine has a GPU (tests/gpu/run_all.sh is for it)'
     exit 0
 fi

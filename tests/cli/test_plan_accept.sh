@@ -11,7 +11,7 @@ says() {
 }
 wrapped() {
     checks=$((checks + 1))
-    tr -s '\n ' ' ' <out | grep -Eq -- "$1" || fail "no '$1'"
+    grep -Eq -- "$1" <<<"$(tr -s '\n ' ' ' <out)" || fail "no '$1'"
 }
 
 accept=(gpulink-plan accept "$model" --cluster h200-nvlink)

@@ -20,7 +20,7 @@ expect 0 '^intra_node.bandwidth .*spare' gpulink-plan "$model" --cluster h200-nv
 # CSV has a row for each option; JSON what the contract says.
 gpulink-plan compare "$model" "${pair[@]}" --format csv >out 2>err
 checks=$((checks + 1))
-[ "$(wc -l <out)" -eq 3 ] && head -n 1 out | grep -q '^scenario,option,cluster,' || fail 'CSV is not a row for each option'
+[ "$(wc -l <out)" -eq 3 ] && grep -q '^scenario,option,cluster,' <<<"$(head -n 1 out)" || fail 'CSV is not a row for each option'
 expect 0 '"probability_a_faster_frac": 1' gpulink-plan compare "$model" "${pair[@]}" --format json
 expect 0 '"break_even": \[' gpulink-plan compare "$model" "${pair[@]}" --format json
 expect 0 ',1,h200-nvlink,intra_node.bandwidth,B/s,' gpulink-plan compare "$model" "${pair[@]}" -f csv -t break_even

@@ -4,7 +4,7 @@
 source "$GPULINK_SOURCE/tests/cli/support.sh"
 cp -r "$GPULINK_SOURCE/models" .
 page=$GPULINK_SOURCE/docs/cost.md
-gpulink-plan --version | grep -q 'no libxlsxwriter' && without=xlsx || without=nothing
+grep -q 'no libxlsxwriter' <<<"$(gpulink-plan --version)" && without=xlsx || without=nothing
 awk '/^```sh$/ { inside = 1; next } /^```$/ { inside = 0 } inside && NF' "$page" >commands
 while IFS= read -r command <&3; do
     case $command in *"$without"*) continue ;; esac

@@ -59,7 +59,7 @@ do_shm() { transport shm 75 1GiB 268435456 NCCL_P2P_DISABLE=1; }
 do_socket() { transport socket 75 64MiB 16777216 NCCL_P2P_DISABLE=1 NCCL_SHM_DISABLE=1; }
 
 have_mpi() {
-    command -v mpirun >/dev/null && "$calibrate" --version | grep -q 'MPI: [^a]'
+    command -v mpirun >/dev/null && grep -q 'MPI: [^a]' <<<"$("$calibrate" --version)"
 }
 
 # Two processes, a GPU each: NCCL between processes.

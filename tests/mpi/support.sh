@@ -67,7 +67,7 @@ expect() {
     measure "$@" || actual=$?
     if [ "$actual" -ne "$status" ]; then
         fail "status $actual instead of $status: $*"
-    elif [ -n "$words" ] && ! cat out err | grep -qF -- "$words"; then
+    elif [ -n "$words" ] && ! grep -qF -- "$words" out err; then
         fail "no '$words': $*"
     elif grep -Eq 'Sanitizer|runtime error' err; then
         fail "sanitizer: $*"

@@ -5,7 +5,7 @@
 command=(--db i.db --max 1MiB --label interrupt)
 
 running() {
-    [ -s pid.0 ] && gpulink-calibrate show "$1" --table runs | grep -q running && has_points "$1"
+    [ -s pid.0 ] && grep -q running <<<"$(gpulink-calibrate show "$1" --table runs)" && has_points "$1"
 }
 
 for signal in INT TERM HUP; do

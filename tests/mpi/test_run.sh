@@ -48,7 +48,7 @@ expect 2 '--db is missing' 2
 expect 2 "--ranks: '2x'" 2 --db u.db --ranks 2,2x
 expect 3 'name of the calibration database is empty' 2 --db ''
 no_rates='they go with --backend nccl'
-gpulink-calibrate --version | grep -q 'NCCL: absent' && no_rates='was built without CUDA'
+grep -q 'NCCL: absent' <<<"$(gpulink-calibrate --version)" && no_rates='was built without CUDA'
 expect 5 "$no_rates" 2 --db u.db --compute
 check 'no file for a wrong command' [ ! -e u.db ]
 # The leader tells, and nobody else.
@@ -79,7 +79,7 @@ check 'and yet there are points' equal short.db 'SELECT COUNT(*) > 0 FROM sample
 checks=$((checks + 2))
 gpulink-calibrate run --backend mpi --db u.db >out 2>err
 [ $? = 2 ] && grep -q 'mpirun -n 4' err || fail 'one process alone'
-if gpulink-calibrate --version | grep -q 'NCCL: absent'; then
+if grep -q 'NCCL: absent' <<<"$(gpulink-calibrate --version)"; then
     gpulink-calibrate run --db u.db >out 2>err
     [ $? = 5 ] && grep -q -- '--backend mpi' err || fail 'without NCCL'
 fi

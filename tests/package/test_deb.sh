@@ -56,11 +56,11 @@ list >before
 inside dpkg --root="$root" --install "$plan" "$calibrate" >log 2>&1 || { cat log; exit 1; }
 check_example inside chroot "$root" gpulink-plan "/usr/share/gpulink/$example_model" --cluster "$example_cluster"
 # CUDA by NVIDIA's own installer is of no package, so it cannot be declared, and is not in the root.
-if ldd "$GPULINK_BIN/gpulink-calibrate" | grep -qE '=> /(usr/local|opt)/'; then
+if grep -qE '=> /(usr/local|opt)/' <<<"$(ldd "$GPULINK_BIN/gpulink-calibrate")"; then
     echo 'gpulink-calibrate is linked with libraries of no package: installed, but not run'
 else
-    inside chroot "$root" gpulink-calibrate doctor --db /usr/share/gpulink/calibrations/h200-nvlink.db --table expected |
-        grep nvlink4 >/dev/null || die 'gpulink-calibrate does not run'
+    expected=$(inside chroot "$root" gpulink-calibrate doctor --db /usr/share/gpulink/calibrations/h200-nvlink.db --table expected)
+    grep -q nvlink4 <<<"$expected" || die 'gpulink-calibrate does not run'
 fi
 inside dpkg --root="$root" --purge gpulink-calibrate gpulink >log 2>&1 || { cat log; exit 1; }
 list >after

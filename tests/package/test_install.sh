@@ -25,8 +25,8 @@ done
 
 plan=$prefix/bin/gpulink-plan calibrate=$prefix/bin/gpulink-calibrate
 check_example "$plan" "$share/$example_model" --cluster "$example_cluster"
-"$plan" validate --table accuracy | grep -q 'this project' || die 'validate has no runs'
-"$calibrate" doctor --db "$share/calibrations/h200-nvlink.db" --table expected | grep -q nvlink4 || die 'doctor knows no links'
+grep -q 'this project' <<<"$("$plan" validate --table accuracy)" || die 'validate has no runs'
+grep -q nvlink4 <<<"$("$calibrate" doctor --db "$share/calibrations/h200-nvlink.db" --table expected)" || die 'doctor knows no links'
 # A link to the program is not where its data is.
 ln -s "$plan" "$work/linked"
 check_example "$work/linked" "$share/$example_model" --cluster "$example_cluster"

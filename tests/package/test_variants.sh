@@ -25,7 +25,7 @@ refuses() {
 
 cd "$GPULINK_SOURCE"
 variant clang -DCMAKE_C_COMPILER=clang
-"$bin/gpulink-plan" --version | grep -q Clang || die 'not built by clang'
+grep -q Clang <<<"$("$bin/gpulink-plan" --version)" || die 'not built by clang'
 
 variant bare -DCMAKE_C_COMPILER=gcc -DGPULINK_NCCL=OFF -DGPULINK_MPI=OFF -DGPULINK_HWLOC=OFF -DGPULINK_XLSX=OFF \
     -DGPULINK_CHARTJS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON
