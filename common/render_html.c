@@ -39,8 +39,7 @@ static void put_element(const page *p, const char *tag, const char *text)
     gl_output_printf(p->out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
-/* ---- the answer in words ----------------------------------------------------------------------
- */
+/* ---- the answer in words ---- */
 
 typedef struct words {
     const page *page;
@@ -175,8 +174,7 @@ static void put_answers(const page *p)
     put(p, "</section>\n");
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 static bool is_number(const gl_table *table, size_t column)
 {
@@ -326,8 +324,7 @@ static void put_tables_of(const page *p, const gl_scenario *part, bool records)
     put(p, count > 0 ? "</div>\n" : "");
 }
 
-/* ---- charts -----------------------------------------------------------------------------------
- */
+/* ---- charts ---- */
 
 static const gl_table *table_of(const page *p, const gl_scenario *part, const gl_chart *chart)
 {
@@ -375,8 +372,7 @@ static void put_charts(const page *p, const gl_scenario *part)
     put(p, count > 0 ? "</div>\n" : "");
 }
 
-/* ---- the page ---------------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 static void put_warnings(const page *p, const gl_scenario *part)
 {

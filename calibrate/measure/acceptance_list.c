@@ -48,8 +48,7 @@ static bool fail(const reader *r, const char *path, const char *words, const cha
                       found != NULL ? "'" : "");
 }
 
-/* ---- lines and cells ---------------------------------------------------------------------------
- */
+/* ---- lines and cells ---- */
 
 /* One cell, without its quotes; the mark behind it stays. */
 static bool read_cell(reader *r)
@@ -99,8 +98,7 @@ static bool read_line(reader *r, bool *found)
     return true;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static bool read_header(reader *r)
 {
@@ -269,8 +267,7 @@ bool gl_acceptance_list_parse(const char *name, const char *text, size_t length,
     return true;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static bool read_stream(FILE *file, const char *path, gl_arena *arena, const char **text,
                         size_t *length, gl_error *err)

@@ -53,7 +53,7 @@ typedef struct session {
     gl_search_watch watch;
 } session;
 
-/* ---- one option --------------------------------------------------------------------------- */
+/* ---- one option ---- */
 
 static const char *fatal_text(const gl_findings *findings, gl_arena *arena)
 {
@@ -222,7 +222,7 @@ static bool plan_options(session *s, gl_diagnostics *diagnostics)
     return true;
 }
 
-/* ---- the report --------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 static const char *model_name(const session *s)
 {
@@ -399,7 +399,7 @@ static bool all_run(const session *s)
     return true;
 }
 
-/* ---- the command -------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 const char *const *gl_compare_table_names(gl_arena *arena)
 {

@@ -121,8 +121,7 @@ typedef struct session {
     gl_workload best_workload;
 } session;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 static bool parse_count(const char *text, size_t length, long long *count, gl_error *err)
 {
@@ -333,8 +332,7 @@ static bool load(session *s, gl_diagnostics *diagnostics)
     return true;
 }
 
-/* ---- the search, and plans of what it finds ----------------------------------------------------
- */
+/* ---- the search, and plans of what it finds ---- */
 
 static bool search(session *s, gl_error *err)
 {

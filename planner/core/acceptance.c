@@ -44,8 +44,7 @@ static bool same_placement(const gl_placement *a, const gl_placement *b)
            a->concurrent_groups == b->concurrent_groups;
 }
 
-/* ---- the tests --------------------------------------------------------------------------------
- */
+/* ---- the tests ---- */
 
 static bool is_about_gradients(const gl_traffic_row *row)
 {
@@ -221,8 +220,7 @@ static void list_tests(judge *j)
     unify_types(j->out);
 }
 
-/* ---- what was measured ------------------------------------------------------------------------
- */
+/* ---- what was measured ---- */
 
 static const gl_run *run_of(const gl_delivered *d, const gl_curve *curve)
 {
@@ -405,8 +403,7 @@ static void find_measured(const judge *j, gl_acceptance_test *test, const gl_pla
     }
 }
 
-/* ---- judging ----------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 static void say(const judge *j, gl_acceptance_test *test, gl_acceptance_verdict verdict,
                 const char *words)
@@ -579,8 +576,7 @@ static void judge_test(const judge *j, gl_acceptance_test *test)
                             test->placement.concurrent_groups));
 }
 
-/* ---- the measurements as a whole --------------------------------------------------------------
- */
+/* ---- the measurements as a whole ---- */
 
 static void add_check(const judge *j, const char *name, gl_acceptance_verdict verdict,
                       const char *found)
@@ -745,8 +741,7 @@ void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
             out->verdict = out->checks[i].verdict;
 }
 
-/* ---- the plan once more -----------------------------------------------------------------------
- */
+/* ---- the plan once more ---- */
 
 static size_t usable_samples(const gl_curve *curve)
 {
@@ -822,8 +817,7 @@ void gl_acceptance_cluster(const gl_acceptance *acceptance, gl_arena *arena, gl_
     }
 }
 
-/* ---- the list ---------------------------------------------------------------------------------
- */
+/* ---- the list ---- */
 
 static bool is_single(const gl_acceptance *acceptance, const gl_acceptance_test *test)
 {

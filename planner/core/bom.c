@@ -50,8 +50,7 @@ static int64_t divide_up(int64_t dividend, int64_t divisor)
     return (dividend + divisor - 1) / divisor;
 }
 
-/* ---- lines
- * --------------------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static const char *part_name(const builder *b, const char *kind, const char *name)
 {
@@ -126,8 +125,7 @@ static int64_t pieces(const builder *b, const char *kind, const char *name, int6
     return price != NULL && price->ports > 1 ? divide_up(count, price->ports) : count;
 }
 
-/* ---- inside the node
- * ----------------------------------------------------------------------------- */
+/* ---- inside the node ---- */
 
 static const char *gpu_name(const builder *b)
 {
@@ -219,8 +217,7 @@ static void add_servers(const builder *b)
     add(b, GL_COST_OF_TUNING, "labour", "tuning", "hours", (int64_t)ceil(hours));
 }
 
-/* ---- between nodes
- * ------------------------------------------------------------------------------- */
+/* ---- between nodes ---- */
 
 static const char *const medium_kinds[GL_MEDIUM_COUNT] = {
     [GL_MEDIUM_DAC] = "dac",
@@ -330,8 +327,7 @@ static void add_network_of(const builder *b)
     add_lossless(b);
 }
 
-/* ---- racks and management
- * ------------------------------------------------------------------------ */
+/* ---- racks and management ---- */
 
 /* Two in-band ports a node on a tree of their own; one out-of-band port a node and switch. */
 static int64_t add_management(const builder *b)

@@ -49,7 +49,7 @@ static void find_fastest(gl_comparison *comparison)
                 : (double)NAN;
 }
 
-/* ---- draw by draw ------------------------------------------------------------------------- */
+/* ---- draw by draw ---- */
 
 static bool is_drawn(const gl_compared *option, size_t draws)
 {
@@ -129,7 +129,7 @@ static void count_fastest(gl_comparison *comparison, size_t draws)
     gl_arena_destroy(scratch);
 }
 
-/* ---- what each would need ----------------------------------------------------------------- */
+/* ---- what each would need ---- */
 
 /* Compression and batch are ways out for an option that is too slow. */
 static bool is_way_out(gl_knob knob)

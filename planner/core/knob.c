@@ -39,7 +39,7 @@ const gl_knob_kind *gl_knob_describe(gl_knob knob)
     return &kinds[knob];
 }
 
-/* ---- values as they are ------------------------------------------------------------------- */
+/* ---- values as they are ---- */
 
 static double largest_busbw(const gl_tier *tier)
 {
@@ -122,7 +122,7 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     }
 }
 
-/* ---- other values ------------------------------------------------------------------------- */
+/* ---- other values ---- */
 
 static void scale_figure(gl_figure *figure, double factor)
 {

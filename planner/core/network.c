@@ -539,7 +539,7 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     return true;
 }
 
-/* ---- Lines between sites ------------------------------------------------------------------- */
+/* ---- lines between sites ---- */
 
 /* Bytes that one group sends over the line of a site, one way. A ring in order of the sites leaves
  * each of them once; of an all-to-all the ranks of a site send what belongs to other sites. */

@@ -72,7 +72,7 @@ typedef struct choices {
     int count, best;
 } choices;
 
-/* ---- Paths ------------------------------------------------------------------------------- */
+/* ---- paths ---- */
 
 static bool is_pairwise(gl_collective collective)
 {
@@ -240,7 +240,7 @@ static bool find_paths(const gl_rules_curves *curves, rule_case *c)
     return true;
 }
 
-/* ---- Algorithms -------------------------------------------------------------------------- */
+/* ---- algorithms ---- */
 
 static double base_s(const rule_case *c)
 {
@@ -415,7 +415,7 @@ static choices choose(const rule_case *c)
     return all;
 }
 
-/* ---- Answers ----------------------------------------------------------------------------- */
+/* ---- answers ---- */
 
 /* "data/links/nvlink4 + ib-ndr", "curve 3 of lab + data/links/ib-ndr" */
 static const char *sources(const rule_case *c, gl_arena *arena)

@@ -6,8 +6,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* ---- what would fit ---------------------------------------------------------------------------
- */
+/* ---- what would fit ---- */
 
 enum { FACTOR_MAX = 1024 };
 
@@ -111,8 +110,7 @@ const char *gl_search_remedy(const gl_workload *workload, const gl_cluster *clus
     return gl_arena_printf(arena, "%s%s%s", text, more, larger);
 }
 
-/* ---- the best of the best ---------------------------------------------------------------------
- */
+/* ---- the best of the best ---- */
 
 /* Closed forms and the simulation may order near equals differently: so many are planned. */
 enum { CONTENDERS = 8 };

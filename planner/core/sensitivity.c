@@ -47,7 +47,7 @@ static double step_with(gl_knob knob, double value, const gl_setup *setup,
     return time_s;
 }
 
-/* ---- sensitivities ------------------------------------------------------------------------ */
+/* ---- sensitivities ---- */
 
 static double half_of(gl_knob knob, double value)
 {
@@ -99,7 +99,7 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
     return count;
 }
 
-/* ---- break-even --------------------------------------------------------------------------- */
+/* ---- break-even ---- */
 
 typedef struct search {
     gl_knob knob;

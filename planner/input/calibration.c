@@ -38,7 +38,7 @@ static bool fail(const picker *p, const char *message)
     return gl_fail_at(p->err, GL_ERROR_INPUT, &mark, NULL, "%s", message);
 }
 
-/* ---- Runs -------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static bool run_wanted(const picker *p, const gl_run *run)
 {
@@ -108,7 +108,7 @@ static bool find_gpu(const picker *p, const char **gpu)
     return true;
 }
 
-/* ---- Transports -------------------------------------------------------------------------- */
+/* ---- transports ---- */
 
 static bool in_tier(const gl_curve *curve, gl_calibration_tier tier)
 {
@@ -183,7 +183,7 @@ static bool choose_transport(const picker *p, gl_calibration_tier tier, gl_trans
     return clear || fail_transports(p, tier, present);
 }
 
-/* ---- One curve per key ------------------------------------------------------------------- */
+/* ---- one curve per key ---- */
 
 static int compare_ints(int64_t a, int64_t b)
 {
@@ -319,7 +319,7 @@ static bool load_tier(picker *p, gl_calibration_tier tier, gl_curve **curves, si
     return take_curves(p, list, candidates, curves, count);
 }
 
-/* ---- Rates ------------------------------------------------------------------------------- */
+/* ---- rates ---- */
 
 static void take_rates(const picker *p, gl_calibration *out)
 {
@@ -336,7 +336,7 @@ static void take_rates(const picker *p, gl_calibration *out)
     out->overlap = overlap;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static bool load_curves(picker *p, gl_calibration *out)
 {

@@ -37,7 +37,7 @@ static gl_cluster default_cluster(void)
     return (gl_cluster){.oversubscription = 1, .terms = gl_cost_terms_defaults()};
 }
 
-/* ---- A database as a cluster ------------------------------------------------------------- */
+/* ---- a database as a cluster ---- */
 
 static int larger(int a, int b)
 {
@@ -113,7 +113,7 @@ static bool load_database(const loader *l, const char *file, const char *label)
     return true;
 }
 
-/* ---- Catalogue entries of a description -------------------------------------------------- */
+/* ---- catalogue entries of a description ---- */
 
 /* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …" */
 static void diagnose_no_entry(const loader *l, const char *path, const char *name,
@@ -236,7 +236,7 @@ static void find_domain(const loader *l)
         c->domain_gpus = (int)link->domain_gpus.value;
 }
 
-/* ---- Calibrations of a description ------------------------------------------------------- */
+/* ---- calibrations of a description ---- */
 
 static void check_same_gpu(const loader *l, const gl_mark *mark, const char *path,
                            const gl_calibration *measured)
@@ -297,7 +297,7 @@ static void load_calibration(const loader *l, const char *path, gl_calibration_t
         use_rates(l->cluster, &measured);
 }
 
-/* ---- Rules of a description -------------------------------------------------------------- */
+/* ---- rules of a description ---- */
 
 static void need(const loader *l, bool present, const char *path, const char *why)
 {
@@ -558,7 +558,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
     return load_tree(l, before);
 }
 
-/* ---- What a name means ------------------------------------------------------------------- */
+/* ---- what a name means ---- */
 
 static bool is_database(const char *file, const char *label)
 {

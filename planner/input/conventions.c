@@ -45,7 +45,7 @@ static size_t problems(const gl_diagnostics *diagnostics)
     return diagnostics->count + diagnostics->dropped;
 }
 
-/* ---- Patterns ---------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 /* '*' is any text, everything else itself. */
 static bool matches(const char *pattern, const char *text)
@@ -89,7 +89,7 @@ static bool statement_holds(const statement *s, const gl_known_run *run)
     return true;
 }
 
-/* ---- Loading ----------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 typedef struct loader {
     gl_conventions *out;
@@ -295,7 +295,7 @@ gl_conventions *gl_conventions_load(const char *path, gl_arena *arena, gl_diagno
     return problems(diagnostics) == before ? out : NULL;
 }
 
-/* ---- From a row to two descriptions ------------------------------------------------------ */
+/* ---- from a row to two descriptions ---- */
 
 typedef struct builder {
     gl_conventions *conventions;
@@ -454,7 +454,7 @@ static void check_ranks(builder *b)
         cannot(b, "tp x pp x cp x dp makes %.0f ranks, the run had %.0f GPUs", ranks, gpus);
 }
 
-/* ---- Clusters ---------------------------------------------------------------------------- */
+/* ---- clusters ---- */
 
 /* NICs whose ports together have the stated bandwidth; where no number of them has, a port has what
  * is missing or too much. */
@@ -572,7 +572,7 @@ static void load_cluster(builder *b)
     b->out->cluster = known->cluster;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static void load_workload(builder *b)
 {

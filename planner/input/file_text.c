@@ -32,7 +32,7 @@ static bool fail_missing(const char *path, gl_error *err)
     return fail_file(err, GL_ERROR_INPUT, path, reason);
 }
 
-/* ---- Streams ------------------------------------------------------------------------------ */
+/* ---- streams ---- */
 
 /* What comes over a pipe comes once: the text is kept until the program ends, if it asks for that.
  */
@@ -73,7 +73,7 @@ static bool is_stream(int fd, const struct stat *info)
     return fd == STDIN_FILENO || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 /* Opens a file for reading; whose fault it is when that fails depends on the reason. A named pipe
  * does not block here: see first_bytes. */

@@ -50,8 +50,7 @@ const char *gl_prices_find(const char *name, gl_arena *arena)
     return gl_datadir_find(arena, "prices", name, yaml_extensions);
 }
 
-/* ---- sources
- * ------------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static const char *scalar_of(const gl_yaml_node *mapping, const char *key)
 {
@@ -130,8 +129,7 @@ static void resolve_source(const reader *r, const gl_yaml_node *part, gl_price *
         price->date = "";
 }
 
-/* ---- currencies
- * ---------------------------------------------------------------------------------- */
+/* ---- currencies ---- */
 
 /* "EUR". A code that is misspelt would never find its rate. */
 static bool is_currency(const char *text)
@@ -148,8 +146,7 @@ static bool diagnose_currency(const reader *r, const gl_mark *mark, const char *
                        gl_printable(found, shown, sizeof shown));
 }
 
-/* ---- parts
- * --------------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static const gl_price unpriced = {
     .low = (double)NAN, .typical = (double)NAN, .high = (double)NAN, .title = "", .unit = ""};
@@ -308,8 +305,7 @@ static void load_parts(const reader *r, const gl_yaml_node *mapping, const char 
     }
 }
 
-/* ---- the document
- * -------------------------------------------------------------------------------- */
+/* ---- the document ---- */
 
 static void add_rate(const reader *r, const char *currency, double rate)
 {

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
+/* ---- curves ---- */
 
 enum { GROUPS_MAX = 4, RELATED_MAX = 2, PER_OCTAVE = 2 };
 
@@ -221,8 +220,7 @@ gl_table *gl_curves_table(const gl_plan *plan, gl_arena *arena)
     return c.table;
 }
 
-/* ---- the simulated step -----------------------------------------------------------------------
- */
+/* ---- the simulated step ---- */
 
 enum { STAGES_MAX = 8, STAGES_WITH_LINKS = 4, PASSES_SEEN = 64 };
 

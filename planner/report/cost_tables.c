@@ -13,8 +13,7 @@
 #define MONEY_DETAIL(X, name, value)                                                               \
     X(name, NULL, GL_NUMBER, GL_FOR_MACHINES | GL_AS_MONEY, gl_real(value))
 
-/* ---- cost
- * ---------------------------------------------------------------------------------------- */
+/* ---- cost ---- */
 
 static const char *amortisation_name(gl_amortisation convention)
 {
@@ -109,8 +108,7 @@ gl_table *gl_cost_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- structure
- * ----------------------------------------------------------------------------------- */
+/* ---- structure ---- */
 
 #define STRUCTURE(X)                                                                               \
     X("place", "Where", GL_NUMBER, GL_FOR_ALL,                                                     \
@@ -137,8 +135,7 @@ gl_table *gl_cost_structure_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- bill of materials
- * --------------------------------------------------------------------------- */
+/* ---- bill of materials ---- */
 
 static const char *text_of(const gl_price *price, const char *text)
 {
@@ -185,8 +182,7 @@ gl_table *gl_bom_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- scale
- * --------------------------------------------------------------------------------------- */
+/* ---- scale ---- */
 
 #define STAIRCASE(X)                                                                               \
     X("nodes", "Nodes", GL_NUMBER, GL_FOR_ALL, gl_integer(s->nodes))                               \
@@ -221,8 +217,7 @@ gl_table *gl_staircase_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- uncertainty
- * --------------------------------------------------------------------------------- */
+/* ---- uncertainty ---- */
 
 #define SOURCES(X)                                                                                 \
     X("source", "Source of error", GL_NUMBER, GL_FOR_ALL, gl_text(s->name))                        \
@@ -254,8 +249,7 @@ gl_table *gl_cost_sources_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- headline
- * ------------------------------------------------------------------------------------ */
+/* ---- headline ---- */
 
 static const char *money(double amount, gl_arena *arena)
 {

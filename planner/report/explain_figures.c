@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- shared
- * -------------------------------------------------------------------------------------- */
+/* ---- shared ---- */
 
 const char *gl_explain__quantity(const gl_explainer *e, double value, gl_dimension dimension)
 {
@@ -136,8 +135,7 @@ void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column,
                             what != NULL ? what : (meaning != NULL ? meaning : column), shown};
 }
 
-/* ---- traffic
- * ------------------------------------------------------------------------------------- */
+/* ---- traffic ---- */
 
 static const char *calls_text(const gl_explainer *e, const gl_traffic_row *traffic)
 {
@@ -316,8 +314,7 @@ void gl_explain__traffic(gl_explainer *e)
     }
 }
 
-/* ---- step
- * ---------------------------------------------------------------------------------------- */
+/* ---- step ---- */
 
 static void add_line(gl_explainer *e, const char *column, double value, gl_dimension dimension,
                      gl_figure_how how)
@@ -572,8 +569,7 @@ void gl_explain__step(gl_explainer *e)
     add_evidence(e);
 }
 
-/* ---- required bandwidth
- * -------------------------------------------------------------------------- */
+/* ---- required bandwidth ---- */
 
 /* "1.70 GB · 126 / 8 (traffic.3) + …": the rows that put most on the tier. */
 static const char *tier_rows_text(const gl_explainer *e, gl_tier_kind tier)
@@ -746,8 +742,7 @@ void gl_explain__bandwidth(gl_explainer *e)
     }
 }
 
-/* ---- all
- * ----------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 void gl_explain(const gl_plan *plan, gl_arena *arena, gl_explanation *out)
 {

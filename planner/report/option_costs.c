@@ -57,7 +57,7 @@ static bool one_currency(const gl_comparison *comparison)
     return true;
 }
 
-/* ---- what each costs --------------------------------------------------------------------- */
+/* ---- what each costs ---- */
 
 #define COSTS(X)                                                                                   \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
@@ -117,7 +117,7 @@ static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ---- what pays --------------------------------------------------------------------------- */
+/* ---- what pays ---- */
 
 /* What pays after the end of its life does not pay. */
 static const char *months_text(const gl_cost_even *even, gl_arena *arena)
@@ -169,7 +169,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ---- as they grow ------------------------------------------------------------------------ */
+/* ---- as they grow ---- */
 
 #define STAIRCASES(X)                                                                              \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
@@ -220,7 +220,7 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
     return count;
 }
 
-/* ---- in words ---------------------------------------------------------------------------- */
+/* ---- in words ---- */
 
 /* The option whose tokens cost least; option_count: none has a cost. */
 static size_t cheapest_of(const gl_comparison *comparison)

@@ -26,7 +26,7 @@ static const char *percent(double fraction, gl_arena *arena)
     return gl_arena_printf(arena, "%.*f %%", fabs(fraction) < 0.0995 ? 1 : 0, 100 * fraction);
 }
 
-/* ── options ─────────────────────────────────────────────────────────────────────────────────── */
+/* ---- options ---- */
 
 static double exposed_s(const gl_plan *plan, gl_traffic_dimension dimension)
 {
@@ -165,7 +165,7 @@ gl_table *gl_options_table(const gl_comparison *comparison, const gl_option_note
     return table;
 }
 
-/* ── sensitivity ─────────────────────────────────────────────────────────────────────────────── */
+/* ---- sensitivity ---- */
 
 static const char *what_hides(double value)
 {
@@ -234,7 +234,7 @@ gl_table *gl_sensitivity_table(const gl_sensitivity *rows, size_t count, double 
     return table;
 }
 
-/* ── break-even ──────────────────────────────────────────────────────────────────────────────── */
+/* ---- break-even ---- */
 
 /* "≥ 12.5 GB/s" */
 static const char *limit_text(const gl_break_even *row, gl_arena *arena)
@@ -304,7 +304,7 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ── probability ─────────────────────────────────────────────────────────────────────────────── */
+/* ---- probability ---- */
 
 #define PROBABILITY(X)                                                                             \
     X("option_a", "A", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(pair->a)))                      \
@@ -370,7 +370,7 @@ gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ── in words ────────────────────────────────────────────────────────────────────────────────── */
+/* ---- in words ---- */
 
 static const char *add(const char *text, const char *between, const char *more, gl_arena *arena)
 {
@@ -585,7 +585,7 @@ static const char *verdict_lines(const gl_comparison *comparison, gl_arena *aren
     return text;
 }
 
-/* ── in money ────────────────────────────────────────────────────────────────────────────────── */
+/* ---- in money ---- */
 
 static const char *money_text(double value, gl_arena *arena)
 {

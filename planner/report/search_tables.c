@@ -41,8 +41,7 @@ static gl_cell cp_method_cell(const gl_parallel *p)
     return gl_text(p->cp > 1 ? names[p->cp_method] : NULL);
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------
- */
+/* ---- layouts ---- */
 
 static double half_width(const gl_step *step)
 {
@@ -108,8 +107,7 @@ static gl_table *layouts_table(const gl_search_view *view, gl_arena *arena)
     return table;
 }
 
-/* ---- what is out ------------------------------------------------------------------------------
- */
+/* ---- what is out ---- */
 
 /* The layout that misses least, or the first of its kind. */
 static const char *example_text(const gl_rejection *r, gl_arena *arena)
@@ -139,8 +137,7 @@ static gl_table *rejected_table(const gl_search_view *view, gl_arena *arena)
     return table;
 }
 
-/* ---- the search itself ------------------------------------------------------------------------
- */
+/* ---- the search itself ---- */
 
 static gl_cell if_given(const gl_search_result *s, gl_cell value)
 {
@@ -170,8 +167,7 @@ static gl_table *search_table(const gl_search_view *view, gl_arena *arena)
     return table;
 }
 
-/* ---- in words ---------------------------------------------------------------------------------
- */
+/* ---- in words ---- */
 
 static const char *searched_line(const gl_search_view *view, gl_arena *arena)
 {
@@ -212,8 +208,7 @@ static const char *headline(const gl_search_view *view, gl_arena *arena)
         gl_plan_headline(view->best, arena));
 }
 
-/* ---- the scenario -----------------------------------------------------------------------------
- */
+/* ---- the scenario ---- */
 
 static const struct {
     const char *name;

@@ -11,7 +11,7 @@
 /* Published counts are rounded, embeddings padded or left out: beyond this a row was misread. */
 static const double PARAMETERS_TOLERANCE = 0.06;
 
-/* ---- One run ----------------------------------------------------------------------------- */
+/* ---- one run ---- */
 
 static const char *zero_text(int zero)
 {
@@ -72,7 +72,7 @@ static double stated_parameters(const gl_validated *v)
     return v->run->numbers[GL_RUN_PARAMS] * 1e9;
 }
 
-/* ---- Every run --------------------------------------------------------------------------- */
+/* ---- every run ---- */
 
 static long percent_of(double part_s, const gl_validated *v)
 {
@@ -158,7 +158,7 @@ static gl_table *left_out_table(const gl_validated *runs, size_t count, gl_arena
     return table;
 }
 
-/* ---- Summaries --------------------------------------------------------------------------- */
+/* ---- summaries ---- */
 
 typedef struct group {
     const char *by, *name;
@@ -290,7 +290,7 @@ static group_list make_groups(const gl_validated *runs, size_t count, gl_arena *
     return list;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static const char *percent(double frac, gl_arena *arena)
 {

@@ -33,8 +33,7 @@ static bool is_legal(const gl_workload *w)
     return legal;
 }
 
-/* ---- by brute force ---------------------------------------------------------------------------
- */
+/* ---- by brute force ---- */
 
 typedef struct brute {
     gl_evaluator *evaluator;
@@ -116,8 +115,7 @@ static void try_all(brute *b, gl_workload w, int gpus, int node)
                             try_variants(b, w, node);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
+/* ---- comparing ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -204,8 +202,7 @@ static void experts(void **state)
     compare("mixtral-8x7b", "hgx-h100-16-ndr", 16, 4);
 }
 
-/* ---- laws -------------------------------------------------------------------------------------
- */
+/* ---- laws ---- */
 
 static void search_70b(int jobs, double memory_factor, gl_arena *arena, gl_search_result *r)
 {
@@ -299,8 +296,7 @@ static void stopping(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- the best, and what would fit --------------------------------------------------------------
- */
+/* ---- the best, and what would fit ---- */
 
 static void best_layout_is_legal_and_planned(void **state)
 {

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* ---- Sums and products with units -------------------------------------------------------- */
+/* ---- sums and products with units ---- */
 
 static double sum(const char **text);
 
@@ -140,7 +140,7 @@ static void test_evaluation_of_the_test_itself(void **state)
     assert_close(evaluate("1 · (max(6 / (3 TFLOP/s), 2 B / 1 GB/s) + 1 · 4 us)"), 4.002e-6, 1e-12);
 }
 
-/* ---- Plans ------------------------------------------------------------------------------- */
+/* ---- plans ---- */
 
 typedef struct explained {
     gl_arena *arena;

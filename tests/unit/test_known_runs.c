@@ -110,7 +110,7 @@ static void slowdowns_are_near(void **state)
     assert_true(slowdown_error_sum / slowdown_count <= 0.08 && slowdown_worst <= 0.20);
 }
 
-/* ---- The same runs in data/validation/h200-pair.csv --------------------------------------- */
+/* ---- the same runs in data/validation/h200-pair.csv ---- */
 
 static gl_arena *table_arena;
 static gl_conventions *conventions;

@@ -72,7 +72,7 @@ static void done(table *t)
     gl_arena_destroy(t->arena);
 }
 
-/* --- the measured runs, call by call and byte by byte --- */
+/* ---- the measured runs, call by call and byte by byte ---- */
 
 /* A profiler's kernel name: what was called, elements' size, ranks' share in its input. */
 static bool parse_kernel(const char *name, int gpus, gl_collective *collective, int64_t *scale)
@@ -171,7 +171,7 @@ static void test_known_runs(void **state)
     known_runs(visit_run);
 }
 
-/* --- data parallelism --- */
+/* ---- data parallelism ---- */
 
 static gl_workload tiny(void)
 {
@@ -385,7 +385,7 @@ static void test_zero1_inside_a_node(void **state)
     done(&t);
 }
 
-/* --- layers --- */
+/* ---- layers ---- */
 
 static void test_megatron_sequence_parallel(void **state)
 {
