@@ -161,10 +161,9 @@ gl_table *gl_plan_uncertainty_table(const gl_plan_context *c)
 
 /* ---- what else there could be ---- */
 
-/* Built only when asked for: each row is a plan of its own. */
-
 static const double KEEPS_STEP_FRAC = 0.05;
 
+/* Like the break-evens, built only when asked for: each row is a plan of its own. */
 gl_table *gl_plan_sensitivity_table(const gl_plan_context *c)
 {
     const gl_plan *plan = c->plan;
