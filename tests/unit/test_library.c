@@ -129,7 +129,9 @@ static void test_json_is_the_programs(void **state)
                         (char *)(uintptr_t) "--output",
                         output};
         locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
-        assert_int_equal(gl_cmd_plan.run(COUNT_OF(argv), argv), 0);
+        gl_arena *arena = gl_arena_create();
+        assert_int_equal(gl_cmd_plan.run(COUNT_OF(argv), argv, arena), 0);
+        gl_arena_destroy(arena);
         uselocale(before);
         freelocale(plain);
         char *expected = read_whole(output);
