@@ -171,10 +171,8 @@ static bool read_placement(const reader *r, gl_placement *p)
 
 static bool same_item(const gl_acceptance_item *a, const gl_acceptance_item *b)
 {
-    const gl_placement *p = &a->placement, *q = &b->placement;
-    return a->collective == b->collective && a->dtype == b->dtype && p->ranks == q->ranks &&
-           p->nodes == q->nodes && p->ranks_per_node == q->ranks_per_node &&
-           p->concurrent_groups == q->concurrent_groups;
+    return a->collective == b->collective && a->dtype == b->dtype &&
+           gl_placement_equal(&a->placement, &b->placement);
 }
 
 static gl_acceptance_item *item_like(reader *r, const gl_acceptance_item *wanted)

@@ -87,6 +87,11 @@ static bool has_domains(const gl_cluster *cluster)
     return cluster->outside != NULL && gl_cluster_domain(cluster) < cluster->gpus_per_node;
 }
 
+bool gl_knob_is_of_the_work(gl_knob knob)
+{
+    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH || knob == GL_KNOB_MICRO;
+}
+
 double gl_knob_value(gl_knob knob, const gl_setup *setup)
 {
     const gl_cluster *c = setup->cluster;

@@ -590,8 +590,6 @@ static const char *degrees_text(const gl_parallel *p, gl_arena *arena)
 
 const char *gl_layout_text(const gl_parallel *p, const gl_batch *batch, gl_arena *arena)
 {
-    static const char *const recomputes[] = {"none", "selective", "full"};
-    static const char *const methods[] = {"ring", "allgather", "ulysses"};
     const char *text = degrees_text(p, arena);
     text = join(text, gl_arena_printf(arena, "micro %d", batch->micro), arena);
     if (p->zero > 0)
@@ -603,8 +601,9 @@ const char *gl_layout_text(const gl_parallel *p, const gl_batch *batch, gl_arena
     if (p->tp > 1 && p->sequence_parallel)
         text = join(text, "sp", arena);
     if (p->cp > 1)
-        text = join(text, methods[p->cp_method], arena);
+        text = join(text, gl_cp_methods[p->cp_method], arena);
     if (p->recompute != GL_RECOMPUTE_NONE)
-        text = join(text, gl_arena_printf(arena, "recompute %s", recomputes[p->recompute]), arena);
+        text = join(text, gl_arena_printf(arena, "recompute %s", gl_recompute_names[p->recompute]),
+                    arena);
     return text;
 }

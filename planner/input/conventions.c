@@ -40,11 +40,6 @@ struct gl_conventions {
     known_cluster *clusters;
 };
 
-static size_t problems(const gl_diagnostics *diagnostics)
-{
-    return diagnostics->count + diagnostics->dropped;
-}
-
 /* ---- patterns ---- */
 
 /* '*' is any text, everything else itself. */
@@ -244,7 +239,7 @@ static void read_statement(const loader *l, const gl_yaml_node *node)
 {
     statement s = {.condition_count = 0};
     bool because = false;
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     if (node->kind != GL_YAML_MAPPING) {
         gl_diagnose(l->diagnostics, &node->mark, "conventions",
                     "needed: a mapping with when, because and what holds then");
@@ -252,9 +247,9 @@ static void read_statement(const loader *l, const gl_yaml_node *node)
     }
     for (const gl_yaml_node *child = node->first; child != NULL; child = child->next)
         read_entry(l, child, &s, &because);
-    if (problems(l->diagnostics) == before && s.condition_count == 0)
+    if (gl_diagnostics_found(l->diagnostics) == before && s.condition_count == 0)
         gl_diagnose(l->diagnostics, &node->mark, "conventions", "'when' is missing");
-    if (problems(l->diagnostics) == before && !because)
+    if (gl_diagnostics_found(l->diagnostics) == before && !because)
         gl_diagnose(l->diagnostics, &node->mark, "conventions",
                     "'because' is missing: where it is known from");
     gl_workload workload = gl_workload_defaults();
@@ -272,7 +267,7 @@ gl_conventions *gl_conventions_load(const char *path, gl_arena *arena, gl_diagno
     static const char *const extensions[] = {"yaml", NULL};
     gl_yaml_tree tree;
     gl_error err;
-    size_t before = problems(diagnostics);
+    size_t before = gl_diagnostics_found(diagnostics);
     if (path == NULL)
         path = gl_datadir_find(arena, "validation", "conventions", extensions);
     if (path == NULL) {
@@ -292,7 +287,7 @@ gl_conventions *gl_conventions_load(const char *path, gl_arena *arena, gl_diagno
     else
         for (const gl_yaml_node *node = list->first; node != NULL; node = node->next)
             read_statement(&l, node);
-    return problems(diagnostics) == before ? out : NULL;
+    return gl_diagnostics_found(diagnostics) == before ? out : NULL;
 }
 
 /* ---- from a row to two descriptions ---- */

@@ -37,11 +37,6 @@ typedef struct reader {
     bool over_bundled;  /* a list of one's own */
 } reader;
 
-static size_t problems(const gl_diagnostics *diagnostics)
-{
-    return diagnostics->count + diagnostics->dropped;
-}
-
 const char *gl_prices_find(const char *name, gl_arena *arena)
 {
     bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
@@ -255,7 +250,7 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     gl_price price = known != NULL ? *known : unpriced;
     const gl_part_kind *kind = gl_part_kind_find(name, strcspn(name, "."));
     const gl_field limits = gl_part_limits(kind, name);
-    size_t before = problems(r->diagnostics), first = r->diagnostics->count;
+    size_t before = gl_diagnostics_found(r->diagnostics), first = r->diagnostics->count;
     if (kind->names == GL_PART_FIXED && !check_known(r, node, name))
         return;
     if (states_price(node)) {
@@ -274,7 +269,7 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     else
         load_node(r, node, PART, gl_part_fields_of(kind, name, PART, r->arena), &price);
     name_part(r, first, name);
-    if (problems(r->diagnostics) != before)
+    if (gl_diagnostics_found(r->diagnostics) != before)
         return;
     if (r->based && !price.is_new && !check_known(r, node, name))
         return;
@@ -444,7 +439,7 @@ static bool is_bundled(const char *file, gl_arena *arena)
 static bool load_over(const gl_yaml_tree *tree, const chain *files, gl_arena *arena,
                       gl_diagnostics *diagnostics, gl_price_list *list, double *spread)
 {
-    size_t before = problems(diagnostics);
+    size_t before = gl_diagnostics_found(diagnostics);
     const char *name = list->name, *file = list->file;
     bool bundled = is_bundled(files->file, arena);
     reader r = {.tree = tree,
@@ -477,7 +472,7 @@ static bool load_over(const gl_yaml_tree *tree, const chain *files, gl_arena *ar
         load_parts(&r, parts, NULL);
     else if (parts != NULL)
         gl_diagnose(diagnostics, &parts->mark, "prices.parts", "needed: a mapping of parts");
-    return problems(diagnostics) == before;
+    return gl_diagnostics_found(diagnostics) == before;
 }
 
 const gl_price_list *gl_prices_load(const char *name, gl_arena *arena, gl_diagnostics *diagnostics)

@@ -325,7 +325,7 @@ gl_table *gl_known_runs_schema(gl_arena *arena)
         gl_cell *cell = gl_table_add_row(table);
         cell[0] = gl_text(columns[i].name);
         cell[1] = gl_text(types[columns[i].type]);
-        cell[2] = gl_text(columns[i].unit[0] != '\0' ? columns[i].unit : NULL);
+        cell[2] = gl_known_text(columns[i].unit);
         cell[3] = gl_text(columns[i].path);
         cell[4] = gl_text(columns[i].doc);
     }

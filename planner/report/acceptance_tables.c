@@ -215,9 +215,7 @@ static gl_table *checks_table(const context *c)
 /* A curve: the tests of one collective on one placement. */
 static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
 {
-    const gl_placement *p = &a->placement, *q = &b->placement;
-    return a->collective == b->collective && p->ranks == q->ranks && p->nodes == q->nodes &&
-           p->ranks_per_node == q->ranks_per_node && p->concurrent_groups == q->concurrent_groups;
+    return a->collective == b->collective && gl_placement_equal(&a->placement, &b->placement);
 }
 
 /* The largest message of its curve, which shows most of the link. */

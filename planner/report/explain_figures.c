@@ -14,8 +14,7 @@
 
 const char *gl_explain__quantity(const gl_explainer *e, double value, gl_dimension dimension)
 {
-    char text[64];
-    return gl_arena_strdup(e->arena, gl_format_quantity(value, dimension, text, sizeof text));
+    return gl_quantity_text(value, dimension, e->arena);
 }
 
 static const char *seconds(const gl_explainer *e, double value)
@@ -51,10 +50,7 @@ static const char *unit_of(gl_dimension dimension)
 /* Amounts of memory are in GiB, messages in what they are multiples of. */
 static const char *amount(const gl_explainer *e, double value)
 {
-    char text[64];
-    if (strcmp(e->table, "memory") == 0)
-        return gl_arena_strdup(e->arena, gl_format_gib(value, text, sizeof text));
-    return bytes(e, value);
+    return strcmp(e->table, "memory") == 0 ? gl_gib_text(value, e->arena) : bytes(e, value);
 }
 
 /* The value for people. */

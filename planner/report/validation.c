@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/validation.h"
+#include "common/order.h"
 #include "planner/report/columns.h"
 
 #include <math.h>
@@ -200,12 +201,6 @@ static void count_in(group_list *list, const char *by, const char *name, const g
         g->worst = v;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double mean_absolute(const group *g)
 {
     double sum = 0;
@@ -230,7 +225,7 @@ static double median_absolute(const group *g, gl_arena *arena)
     double *sorted = GL_ARENA_NEW(arena, double, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = fabs(g->errors[i]);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    qsort(sorted, n, sizeof *sorted, gl_compare_doubles);
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
@@ -294,8 +289,7 @@ static group_list make_groups(const gl_validated *runs, size_t count, gl_arena *
 
 static const char *percent(double frac, gl_arena *arena)
 {
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(frac, GL_FRACTION, text, sizeof text));
+    return gl_quantity_text(frac, GL_FRACTION, arena);
 }
 
 static const char *headline(const group *all, gl_arena *arena)

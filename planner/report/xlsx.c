@@ -281,12 +281,6 @@ static bool is_plain(int key)
     return key < L_INPUT_COUNT && key != L_STAFF_COST && key != L_LINES;
 }
 
-static const char *convention_name(gl_amortisation convention)
-{
-    static const char *const names[] = {"straight", "annuity", "decay"};
-    return names[convention];
-}
-
 static double or_zero(double value)
 {
     return isnan(value) ? 0 : value;
@@ -486,7 +480,7 @@ static void put_lines(const gl_xlsx *x, lxw_worksheet *sheet, option *o, const g
     for (int i = 0; i < L_COUNT; i++)
         put_line(x, sheet, o, bom, i);
     put_text(sheet, o->row[L_CONVENTION] - 1, COLUMN_AMOUNT,
-             convention_name(plan->cost.cluster->terms.amortisation), x->input);
+             gl_amortisations[plan->cost.cluster->terms.amortisation], x->input);
 }
 
 void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)

@@ -2,6 +2,7 @@
 /* A search finds what trying everything finds, whatever the number of jobs. */
 #include "planner/core/search.h"
 
+#include "common/order.h"
 #include "planner/core/check.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
@@ -117,12 +118,6 @@ static void try_all(brute *b, gl_workload w, int gpus, int node)
 
 /* ---- comparing ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int64_t misses(const gl_search_result *r)
 {
     int64_t count = 0;
@@ -177,7 +172,7 @@ static void compare(const char *model, const char *cluster_name, int gpus, int g
     assert_int_equal(r.looked_at, r.total);
     assert_int_equal(rejected(&r) + r.fitting, r.total);
     check_front(&b, &r);
-    qsort(b.times_s, (size_t)b.fitting, sizeof *b.times_s, by_value);
+    qsort(b.times_s, (size_t)b.fitting, sizeof *b.times_s, gl_compare_doubles);
     assert_true(r.top_count > 0);
     for (size_t i = 0; i < r.top_count; i++)
         assert_close(r.top[i].step.time_s, b.times_s[i], 1e-12);
