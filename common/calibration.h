@@ -37,6 +37,12 @@ typedef struct gl_run {
     gl_run_state state;
 } gl_run;
 
+/* When it was measured, as far as known: ISO 8601, which sorts as text. */
+static inline const char *gl_run_taken_at(const gl_run *run)
+{
+    return run->started_at[0] != '\0' ? run->started_at : run->recorded_at;
+}
+
 typedef struct gl_sample {
     double size_bytes;
     double time_median_s; /* nccl-tests gives a mean: then the mean, and the spread is NaN */

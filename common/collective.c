@@ -106,6 +106,22 @@ bool gl_dtype_parse(const char *text, gl_dtype *dtype)
     return false;
 }
 
+bool gl_placement_equal(const gl_placement *a, const gl_placement *b)
+{
+    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node &&
+           a->concurrent_groups == b->concurrent_groups;
+}
+
+bool gl_dtype_is_integer(gl_dtype dtype)
+{
+    return dtype >= GL_INT8 && dtype <= GL_UINT64;
+}
+
+bool gl_is_pairwise(gl_collective collective)
+{
+    return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
+}
+
 double gl_dtype_bytes(gl_dtype dtype)
 {
     assert((unsigned)dtype < GL_DTYPE_COUNT);

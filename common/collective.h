@@ -76,6 +76,15 @@ bool gl_transport_parse(const char *text, gl_transport *transport);
  * RDMA of either network, sockets. False of unknown ones and of host buffers. */
 bool gl_transport_is_faster(gl_transport a, gl_transport b);
 
+/* Do all four agree? */
+bool gl_placement_equal(const gl_placement *a, const gl_placement *b);
+
+/* Types of which curves do not stand for those of floating point. */
+bool gl_dtype_is_integer(gl_dtype dtype);
+
+/* All-to-all, gather, scatter: what goes to each other rank goes to it alone. */
+bool gl_is_pairwise(gl_collective collective);
+
 /* A size beside `size_bytes`, for a curve of a group that would have a single one: half of it, in
  * whole 16 B for each rank; of what cannot be halved, double. */
 long long gl_size_beside(long long size_bytes, int ranks);

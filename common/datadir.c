@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* dladdr */
 #include "common/datadir.h"
 
+#include "common/order.h"
 #include "common/text.h"
 #include "gpulink_version.h"
 
@@ -145,11 +146,6 @@ static void list_folder(gl_arena *arena, const char *path, const char *const *ex
     closedir(folder);
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 const char *const *gl_datadir_list(gl_arena *arena, const char *folder,
                                    const char *const *extensions, size_t *count)
 {
@@ -159,7 +155,7 @@ const char *const *gl_datadir_list(gl_arena *arena, const char *folder,
     for (size_t i = 0; i < root_count; i++)
         list_folder(arena, gl_arena_printf(arena, "%s/%s", roots[i], folder), extensions, &names);
     if (names.count > 0)
-        qsort(names.items, names.count, sizeof *names.items, by_name);
+        qsort(names.items, names.count, sizeof *names.items, gl_compare_texts);
     size_t distinct = 0;
     for (size_t i = 0; i < names.count; i++)
         if (distinct == 0 || strcmp(names.items[i], names.items[distinct - 1]) != 0)

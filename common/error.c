@@ -74,6 +74,11 @@ bool gl_diagnose(gl_diagnostics *list, const gl_mark *mark, const char *path, co
     return false;
 }
 
+size_t gl_diagnostics_found(const gl_diagnostics *list)
+{
+    return list->count + list->dropped;
+}
+
 gl_status gl_open_status(int reason)
 {
     return reason == EMFILE || reason == ENFILE || reason == ENOMEM || reason == EIO

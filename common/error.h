@@ -63,6 +63,9 @@ typedef struct gl_diagnostics {
     size_t dropped; /* found beyond the maximum */
 } gl_diagnostics;
 
+/* How many problems were found, with those beyond the maximum. */
+size_t gl_diagnostics_found(const gl_diagnostics *list);
+
 /* Whose fault it is that a text cannot be opened, by errno: the machine's when it runs out of
  * something, otherwise that of who named the file. */
 gl_status gl_open_status(int reason);

@@ -32,14 +32,9 @@ static gl_expectation scaled(const gl_expected_link *link, double factor, gl_sha
         .source = link->source};
 }
 
-static bool is_pairwise(gl_collective collective)
-{
-    return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
-}
-
 static gl_share share_of(const gl_expected_link *link, gl_collective collective)
 {
-    if (is_pairwise(collective) && link->alltoall.value > 0)
+    if (gl_is_pairwise(collective) && link->alltoall.value > 0)
         return link->alltoall;
     if (collective == GL_SENDRECV && link->p2p.value > 0)
         return link->p2p;
@@ -103,7 +98,7 @@ static double factor_between(const gl_expected_case *about, const char **basis)
 {
     double n = about->placement.ranks, ppn = about->placement.ranks_per_node;
     double nics = nics_of_group(about);
-    if (is_pairwise(about->collective)) {
+    if (gl_is_pairwise(about->collective)) {
         *basis = "all-to-all: (n-1)/(n-ppn) of what a rank's share of the NICs carries";
         return nics / ppn * (n - 1) / (n - ppn);
     }
@@ -127,7 +122,7 @@ static double limit_between(const gl_expected_case *about, double line)
     double n = about->placement.ranks, nics = fmax(nics_of_group(about), 1);
     bool ring = strcmp(about->algorithm, "ring") == 0 || about->collective != GL_ALL_REDUCE;
     double factor = ring ? 1 : 2 * (n - 1) / n;
-    return is_pairwise(about->collective)
+    return gl_is_pairwise(about->collective)
                ? line
                : fmax(line, factor * nics * about->between->line_bytes_per_s);
 }
@@ -159,7 +154,7 @@ static gl_expectation between_nodes(const gl_expected_case *about)
     /* On two nodes the ring is what is typically seen at least, the tree at most. */
     if (about->collective == GL_ALL_REDUCE && p->nodes == 2 && about->algorithm[0] == '\0')
         e.low = fmin(e.low, e.low / (2.0 * (p->ranks - 1) / p->ranks));
-    if (p->ranks_per_node > 1 && about->inside != NULL && !is_pairwise(about->collective)) {
+    if (p->ranks_per_node > 1 && about->inside != NULL && !gl_is_pairwise(about->collective)) {
         gl_expected_case in = *about;
         in.placement.nodes = 1;
         gl_expectation link = inside_node(&in);

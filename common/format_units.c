@@ -186,6 +186,29 @@ char *gl_format_money(double amount, char *text, size_t size)
     return text;
 }
 
+const char *gl_quantity_text(double value, gl_dimension dimension, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
+}
+
+const char *gl_gib_text(double size_bytes, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_gib(size_bytes, text, sizeof text));
+}
+
+const char *gl_money_text(double amount, gl_arena *arena)
+{
+    char text[64];
+    return gl_arena_strdup(arena, gl_format_money(amount, text, sizeof text));
+}
+
+const char *gl_percent_text(double fraction, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%.*f %%", fabs(fraction) < 0.0995 ? 1 : 0, 100 * fraction);
+}
+
 char *gl_format_double(double value, char *text, size_t size)
 {
     if (value == floor(value) && fabs(value) < 1e15) {

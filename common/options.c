@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SHOWN_BYTES = 64, NAME_BYTES = 80, CHOICES_MAX = 64, OPTIONS_MAX = 128 };
+enum { SHOWN_BYTES = 64, NAME_BYTES = 80, OPTIONS_MAX = 128 };
 
 /* One walk over argv. */
 typedef struct parser {

@@ -47,8 +47,9 @@ typedef struct gl_command {
     const char *examples; /* whole lines, each a command that works */
     const gl_option *options;
     int minimum_arguments, maximum_arguments; /* positional; maximum −1 = any number */
-    /* Runs the command. argv[0] is the verb. Returns the exit status. */
-    int (*run)(int argc, char **argv);
+    /* Runs the command. argv[0] is the verb; the arena lasts as long as the command. Returns the
+     * exit status. */
+    int (*run)(int argc, char **argv, gl_arena *arena);
 } gl_command;
 
 /*

@@ -38,6 +38,20 @@ int gl_program_command_help(const gl_program *program, const gl_command *command
     return close_output(program, out);
 }
 
+bool gl_program_parse(const gl_program *program, const gl_command *command, int argc, char **argv,
+                      gl_arena *arena, void *target, gl_texts *arguments, int *status)
+{
+    gl_error err;
+    bool help = false;
+    if (!gl_options_parse(command, argc, argv, arena, target, arguments, &help, &err))
+        *status = gl_program_fail(program->name, command->name, &err);
+    else if (help)
+        *status = gl_program_command_help(program, command);
+    else
+        return true;
+    return false;
+}
+
 /* Of the program itself: its help, or its version. */
 static int print_program(const gl_program *program, bool version)
 {
@@ -61,7 +75,8 @@ const gl_command *gl_program_command(const gl_program *program, const char *name
     return NULL;
 }
 
-int gl_program_unknown(const gl_program *program, const char *word)
+/* Says that the word is no command, with the likely one. */
+static int unknown(const gl_program *program, const char *word)
 {
     const char *names[COMMANDS_MAX];
     char shown[64], guess[GUESS_BYTES];
@@ -71,7 +86,7 @@ int gl_program_unknown(const gl_program *program, const char *word)
         names[count] = program->commands[count]->name;
     gl_guess(word, names, count, guess, sizeof guess);
     gl_fail(&err, GL_ERROR_USAGE, "'%s' is %s%s", gl_printable(word, shown, sizeof shown),
-            program->run_other != NULL ? "neither a command nor a file" : "no command", guess);
+            program->other != NULL ? "neither a command nor a file" : "no command", guess);
     return gl_program_fail(program->name, NULL, &err);
 }
 
@@ -80,8 +95,7 @@ static int run_help(const gl_program *program, const char *verb)
     const gl_command *command = verb != NULL ? gl_program_command(program, verb) : NULL;
     if (verb == NULL)
         return print_program(program, false);
-    return command != NULL ? gl_program_command_help(program, command)
-                           : gl_program_unknown(program, verb);
+    return command != NULL ? gl_program_command_help(program, command) : unknown(program, verb);
 }
 
 static int print_manual(const gl_program *program, const char *part)
@@ -92,7 +106,7 @@ static int print_manual(const gl_program *program, const char *part)
         return gl_program_fail(program->name, NULL, &err);
     if (!gl_program_manual(program, part, out)) {
         gl_output_discard(out);
-        return gl_program_unknown(program, part);
+        return unknown(program, part);
     }
     return close_output(program, out);
 }
@@ -119,6 +133,14 @@ static void survive_failed_writes(void)
     }
 }
 
+static int run_command(const gl_command *command, int argc, char **argv)
+{
+    gl_arena *arena = gl_arena_create();
+    int status = command->run(argc, argv, arena);
+    gl_arena_destroy(arena);
+    return status;
+}
+
 int gl_program_run(const gl_program *program, int argc, char **argv)
 {
     gl_error err;
@@ -140,7 +162,7 @@ int gl_program_run(const gl_program *program, int argc, char **argv)
         return run_help(program, argc > 2 ? argv[2] : NULL);
     const gl_command *command = gl_program_command(program, word);
     if (command != NULL)
-        return command->run(argc - 1, argv + 1);
-    return program->run_other != NULL ? program->run_other(argc, argv)
-                                      : gl_program_unknown(program, word);
+        return run_command(command, argc - 1, argv + 1);
+    command = program->other != NULL ? program->other(argc, argv) : NULL;
+    return command != NULL ? run_command(command, argc, argv) : unknown(program, word);
 }

@@ -11,9 +11,10 @@ typedef struct gl_program {
     size_t command_count;
     void (*print_version)(gl_output *out);
     const char *wanted; /* said when the command line is empty: "give a model description …" */
-    /* Runs what is no verb, argv as the program got it; NULL: it is an unknown command. */
-    int (*run_other)(int argc, char **argv);
-    const gl_command *default_command; /* what run_other runs; NULL without one */
+    /* The command that takes a command line which begins with no verb, all of it; NULL: the first
+     * word is an unknown command. May be NULL itself. */
+    const gl_command *(*other)(int argc, char **argv);
+    const gl_command *default_command; /* what such a command line mostly means; NULL: nothing */
     /* Adds values, beside its choices, that an option takes, or that are arguments of the command
      * (option NULL), for completion. NULL: there are none but files. */
     void (*complete)(const gl_command *command, const gl_option *option, gl_arena *arena,
@@ -27,6 +28,12 @@ typedef struct gl_program {
  */
 int gl_program_run(const gl_program *program, int argc, char **argv);
 
+/* Parses what a command got into `target` and `arguments` (see gl_options_parse). False when there
+ * is nothing left to do but to return *status: help was asked for, or something is wrong and was
+ * said. */
+bool gl_program_parse(const gl_program *program, const gl_command *command, int argc, char **argv,
+                      gl_arena *arena, void *target, gl_texts *arguments, int *status);
+
 /* The verb of this name, or NULL. */
 const gl_command *gl_program_command(const gl_program *program, const char *name);
 
@@ -34,9 +41,6 @@ const gl_command *gl_program_command(const gl_program *program, const char *name
  * several verbs), or the options that only one verb has, by its name. False: there is no such part.
  */
 bool gl_program_manual(const gl_program *program, const char *part, gl_output *out);
-
-/* Says that the word is no command, with the likely one. Returns the exit status. */
-int gl_program_unknown(const gl_program *program, const char *word);
 
 /* Prints the help of a command to standard output. Returns the exit status. */
 int gl_program_command_help(const gl_program *program, const gl_command *command);

@@ -8,13 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-const gl_scenario *gl_render__part(const gl_report *report, size_t index)
-{
-    if (index < report->scenario_count)
-        return &report->scenarios[index];
-    return index == report->scenario_count ? report->comparison : NULL;
-}
-
 bool gl_render__selects(const gl_render_options *options, const gl_table *table)
 {
     return options->only_table == NULL || strcmp(options->only_table, table->name) == 0;
@@ -23,6 +16,18 @@ bool gl_render__selects(const gl_render_options *options, const gl_table *table)
 bool gl_render__shows(const gl_column *column, int audience)
 {
     return (column->audience & GL_FOR_ALL) == 0 || (column->audience & audience) != 0;
+}
+
+bool gl_render__is_number(const gl_table *table, size_t column)
+{
+    bool number = false;
+    for (size_t row = 0; row < table->row_count; row++) {
+        gl_cell_type type = table->cells[row * table->column_count + column].type;
+        if (type == GL_CELL_TEXT || type == GL_CELL_BOOL)
+            return false;
+        number = number || type != GL_CELL_EMPTY;
+    }
+    return number;
 }
 
 const char *gl_render__heading(const gl_column *column)
@@ -119,7 +124,7 @@ static name_list list_tables(const gl_report *report, gl_arena *arena)
 {
     name_list names = {0};
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++) {
         for (size_t t = 0; t < part->table_count; t++) {
             const char *name = part->tables[t]->name;
             if (has_name(&names, name))
@@ -152,7 +157,7 @@ static bool fail_name(const name_list *names, const char *name, gl_arena *arena,
 static const char *default_table(const gl_report *report, const name_list *names)
 {
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++)
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++)
         for (size_t t = 0; t < part->table_count; t++)
             if (part->tables[t]->row_count > 0)
                 return part->tables[t]->name;

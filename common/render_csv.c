@@ -139,7 +139,7 @@ void gl_render__csv(const gl_report *report, const char *table, gl_output *out)
     gl_arena *arena = gl_arena_create();
     column_names names = {0};
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++) {
         const gl_table *found = find_table(part, table);
         if (found != NULL)
             add_columns(arena, &names, found);
@@ -150,7 +150,7 @@ void gl_render__csv(const gl_report *report, const char *table, gl_output *out)
         put_text(arena, out, names.items[i]);
     }
     gl_output_puts(out, "\r\n");
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++) {
         const gl_table *found = find_table(part, table);
         if (found != NULL)
             put_rows(arena, out, part->name, found, &names);

@@ -39,8 +39,7 @@ static void put_element(const page *p, const char *tag, const char *text)
     gl_output_printf(p->out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
-/* ---- the answer in words ----------------------------------------------------------------------
- */
+/* ---- the answer in words ---- */
 
 typedef struct words {
     const page *page;
@@ -175,20 +174,7 @@ static void put_answers(const page *p)
     put(p, "</section>\n");
 }
 
-/* ---- tables -----------------------------------------------------------------------------------
- */
-
-static bool is_number(const gl_table *table, size_t column)
-{
-    bool number = false;
-    for (size_t row = 0; row < table->row_count; row++) {
-        gl_cell_type type = table->cells[row * table->column_count + column].type;
-        if (type == GL_CELL_TEXT || type == GL_CELL_BOOL)
-            return false;
-        number = number || type != GL_CELL_EMPTY;
-    }
-    return number;
-}
+/* ---- tables ---- */
 
 static void put_head(const page *p, const gl_table *table, const bool *numbers)
 {
@@ -207,7 +193,7 @@ static void put_rows(const page *p, const gl_table *table)
 {
     bool *numbers = GL_ARENA_NEW(p->arena, bool, table->column_count);
     for (size_t i = 0; i < table->column_count; i++)
-        numbers[i] = is_number(table, i);
+        numbers[i] = gl_render__is_number(table, i);
     put_head(p, table, numbers);
     put(p, "<tbody>\n");
     for (size_t row = 0; row < table->row_count; row++) {
@@ -326,8 +312,7 @@ static void put_tables_of(const page *p, const gl_scenario *part, bool records)
     put(p, count > 0 ? "</div>\n" : "");
 }
 
-/* ---- charts -----------------------------------------------------------------------------------
- */
+/* ---- charts ---- */
 
 static const gl_table *table_of(const page *p, const gl_scenario *part, const gl_chart *chart)
 {
@@ -375,8 +360,7 @@ static void put_charts(const page *p, const gl_scenario *part)
     put(p, count > 0 ? "</div>\n" : "");
 }
 
-/* ---- the page ---------------------------------------------------------------------------------
- */
+/* ---- the page ---- */
 
 static void put_warnings(const page *p, const gl_scenario *part)
 {
@@ -478,7 +462,7 @@ static const char *title_of(const page *p)
 static bool has_charts(const gl_report *report)
 {
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++)
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++)
         if (part->chart_count > 0)
             return true;
     return false;
@@ -527,7 +511,7 @@ static void put_body(page *p, const char *title)
     if (p->draws)
         put(p, "<noscript><p class=\"no-charts\">Charts need JavaScript; the tables hold all "
                "figures.</p></noscript>\n");
-    for (size_t i = 0; (part = gl_render__part(p->report, i)) != NULL; i++)
+    for (size_t i = 0; (part = gl_report_part(p->report, i)) != NULL; i++)
         put_part(p, part, i);
     put(p, "</main>\n<footer>Made by gpulink " GPULINK_VERSION
            ". This file holds all it shows and asks no server for anything.</footer>\n");
@@ -541,7 +525,7 @@ void gl_render__html(const gl_report *report, const gl_render_options *options, 
               .out = out,
               .report = report,
               .options = options,
-              .several = gl_render__part(report, 1) != NULL,
+              .several = gl_report_part(report, 1) != NULL,
               .draws = has_charts(report) && gl_html_chartjs[0] != '\0'};
     const char *title = gl_render__clean(p.arena, title_of(&p));
     put_head_element(&p, title);

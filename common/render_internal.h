@@ -12,12 +12,12 @@ void gl_render__html_chart_data(gl_arena *arena, const gl_chart *chart, gl_outpu
 /* `table` names one that the report has. */
 void gl_render__csv(const gl_report *report, const char *table, gl_output *out);
 
-/* The scenarios and, after them, the comparison: NULL at the end. */
-const gl_scenario *gl_render__part(const gl_report *report, size_t index);
-
 /* Whether the options let this table through, and whether a column has this audience. */
 bool gl_render__selects(const gl_render_options *options, const gl_table *table);
 bool gl_render__shows(const gl_column *column, int audience);
+
+/* Does the column hold numbers alone? They stand at the right. */
+bool gl_render__is_number(const gl_table *table, size_t column);
 
 const char *gl_render__heading(const gl_column *column);
 

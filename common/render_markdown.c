@@ -49,18 +49,6 @@ static void put_paragraph(gl_arena *arena, gl_output *out, const char *text)
     gl_output_puts(out, "\n");
 }
 
-static bool is_number(const gl_table *table, size_t column)
-{
-    bool number = false;
-    for (size_t row = 0; row < table->row_count; row++) {
-        gl_cell_type type = table->cells[row * table->column_count + column].type;
-        if (type == GL_CELL_TEXT || type == GL_CELL_BOOL)
-            return false;
-        number = number || type != GL_CELL_EMPTY;
-    }
-    return number;
-}
-
 static void put_header(gl_output *out, const gl_table *table)
 {
     gl_output_puts(out, "|");
@@ -74,7 +62,7 @@ static void put_header(gl_output *out, const gl_table *table)
     gl_output_puts(out, "\n|");
     for (size_t i = 0; i < table->column_count; i++)
         if (gl_render__shows(&table->columns[i], GL_FOR_PEOPLE))
-            gl_output_puts(out, is_number(table, i) ? " ---: |" : " --- |");
+            gl_output_puts(out, gl_render__is_number(table, i) ? " ---: |" : " --- |");
     gl_output_puts(out, "\n");
 }
 
@@ -156,9 +144,9 @@ void gl_render__markdown(const gl_report *report, const gl_render_options *optio
 {
     gl_arena *arena = gl_arena_create();
     const gl_scenario *part;
-    bool several = gl_render__part(report, 1) != NULL;
+    bool several = gl_report_part(report, 1) != NULL;
     int level = several ? 3 : 2;
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++) {
         if (several && part->name != NULL)
             put_heading(arena, out, 2, part->name);
         if (part->headline != NULL)

@@ -253,9 +253,9 @@ void gl_render__text(const gl_report *report, const gl_render_options *options, 
 {
     layout l = {.arena = gl_arena_create(), .out = out, .options = options};
     l.page = options->width > 0 ? (size_t)options->width : DEFAULT_WIDTH;
-    bool first = true, several = gl_render__part(report, 1) != NULL;
+    bool first = true, several = gl_report_part(report, 1) != NULL;
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_render__part(report, i)) != NULL; i++)
+    for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++)
         put_scenario(&l, part, several, &first);
     gl_arena_destroy(l.arena);
 }

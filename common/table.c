@@ -40,3 +40,10 @@ bool gl_format_parse(const char *text, gl_format *format)
     }
     return false;
 }
+
+const gl_scenario *gl_report_part(const gl_report *report, size_t index)
+{
+    if (index < report->scenario_count)
+        return &report->scenarios[index];
+    return index == report->scenario_count ? report->comparison : NULL;
+}

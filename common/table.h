@@ -72,6 +72,11 @@ static inline gl_cell gl_text(const char *text)
 {
     return (gl_cell){.type = text != NULL ? GL_CELL_TEXT : GL_CELL_EMPTY, .as.text = text};
 }
+/* Empty also when the text is. */
+static inline gl_cell gl_known_text(const char *text)
+{
+    return gl_text(text != NULL && text[0] != '\0' ? text : NULL);
+}
 static inline gl_cell gl_integer(int64_t value)
 {
     return (gl_cell){.type = GL_CELL_INTEGER, .as.integer = value};
@@ -105,6 +110,9 @@ typedef struct gl_report {
     const gl_scenario *comparison;
     const char *title; /* of the whole, where a format has one; NULL: the scenarios' names */
 } gl_report;
+
+/* The scenarios and, after them, the comparison: NULL at the end. */
+const gl_scenario *gl_report_part(const gl_report *report, size_t index);
 
 typedef enum gl_format {
     GL_FORMAT_TABLE,

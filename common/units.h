@@ -10,6 +10,7 @@
 #ifndef GL_COMMON_UNITS_H
 #define GL_COMMON_UNITS_H
 
+#include "common/arena.h"
 #include "common/error.h"
 
 typedef enum gl_dimension {
@@ -56,6 +57,14 @@ char *gl_format_gib(double size_bytes, char *text, size_t size);
 
 /* Amounts of money, currency left out: "12,345,678", "34.56", "0.0123". Not for reading back. */
 char *gl_format_money(double amount, char *text, size_t size);
+
+/* The same in the arena, so that several fit into one format. */
+const char *gl_quantity_text(double value, gl_dimension dimension, gl_arena *arena);
+const char *gl_gib_text(double size_bytes, gl_arena *arena);
+const char *gl_money_text(double amount, gl_arena *arena);
+
+/* A share in whole percent, below ten with a decimal: "9.9 %", "10 %". */
+const char *gl_percent_text(double fraction, gl_arena *arena);
 
 /* The decimal text with the fewest digits that reads back as the same double (for JSON and CSV);
  * whole numbers below 1e15 are written out. 32 bytes are enough. */

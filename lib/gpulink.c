@@ -18,7 +18,7 @@ const char *gpulink_version(void)
     return GPULINK_VERSION;
 }
 
-/* ---- Calls -------------------------------------------------------------------------------- */
+/* ---- calls ---- */
 
 /* Arenas end the process when memory ends, so it is asked for first. What is not touched costs
  * nothing. */
@@ -49,7 +49,7 @@ void gl_lib__end(gl_lib_call *call)
     freelocale(call->plain);
 }
 
-/* ---- Errors ------------------------------------------------------------------------------- */
+/* ---- errors ---- */
 
 bool gl_lib__fail(gpulink_error *error, const gl_error *err)
 {
@@ -88,7 +88,7 @@ bool gl_lib__has_both(const gpulink_model *model, const gpulink_cluster *cluster
            gl_lib__refuse(error, "the %s is NULL", model == NULL ? "model" : "cluster");
 }
 
-/* ---- Structures by size ------------------------------------------------------------------- */
+/* ---- structures by size ---- */
 
 void gl_lib__give(void *to, size_t size, const void *from, size_t known)
 {
@@ -128,7 +128,7 @@ bool gl_lib__options(const gpulink_options *options, gpulink_options *out, gpuli
     return true;
 }
 
-/* ---- Settings ----------------------------------------------------------------------------- */
+/* ---- settings ---- */
 
 static bool read_settings(const char *const *texts, bool cluster, gl_arena *arena,
                           gl_setting **settings, size_t *count, gpulink_error *error)
@@ -163,7 +163,7 @@ static bool refuse_name(const char *what, const char *name, gpulink_error *error
     return false;
 }
 
-/* ---- Models ------------------------------------------------------------------------------- */
+/* ---- models ---- */
 
 /* Where a description comes from: a path, or a text with a name. */
 typedef struct source {
@@ -246,7 +246,7 @@ const char *gpulink_model_name(const gpulink_model *model)
     return model->workload.model.name;
 }
 
-/* ---- Clusters ----------------------------------------------------------------------------- */
+/* ---- clusters ---- */
 
 static bool load_cluster(gpulink_cluster *cluster, const char *name, const char *const *texts,
                          gpulink_error *error)

@@ -57,8 +57,7 @@ extern "C" {
 /* The version of the library that runs, such as "0.1.0". */
 const char *gpulink_version(void);
 
-/* ---- Errors ----------------------------------------------------------------------------------
- */
+/* ---- errors ---- */
 
 /* Whose fault it is: the exit statuses of gpulink-plan. */
 enum {
@@ -79,8 +78,7 @@ typedef struct gpulink_error {
     char message[512]; /* one line: what is wrong, found and allowed; UTF-8 */
 } gpulink_error;
 
-/* ---- Models and clusters -----------------------------------------------------------------------
- */
+/* ---- models and clusters ---- */
 
 typedef struct gpulink_model gpulink_model;
 typedef struct gpulink_cluster gpulink_cluster;
@@ -119,8 +117,7 @@ void gpulink_cluster_close(gpulink_cluster *cluster);
 const char *gpulink_cluster_name(const gpulink_cluster *cluster);
 int64_t gpulink_cluster_gpus(const gpulink_cluster *cluster);
 
-/* ---- Plans -------------------------------------------------------------------------------------
- */
+/* ---- plans ---- */
 
 /* How to plan. Zero in a field means its default, and NULL for the whole means all of them. */
 typedef struct gpulink_options {
@@ -252,8 +249,7 @@ const char *gpulink_plan_warning(const gpulink_plan *plan, size_t index);
  * writes. NULL when it fails. */
 const char *gpulink_plan_json(gpulink_plan *plan, gpulink_error *error);
 
-/* ---- Many layouts ------------------------------------------------------------------------------
- */
+/* ---- many layouts ---- */
 
 enum { GPULINK_GPIPE, GPULINK_1F1B, GPULINK_INTERLEAVED };
 enum { GPULINK_RECOMPUTE_NONE, GPULINK_RECOMPUTE_SELECTIVE, GPULINK_RECOMPUTE_FULL };

@@ -57,7 +57,7 @@ struct gpulink_evaluator {
     const gl_field *fields[LAYOUT_FIELDS];
 };
 
-/* ---- Layouts ------------------------------------------------------------------------------ */
+/* ---- layouts ---- */
 
 static gpulink_layout layout_of(const gl_parallel *p, const gl_batch *batch)
 {
@@ -162,7 +162,7 @@ static bool check_rules(gpulink_evaluator *e, gl_error *err)
     return true;
 }
 
-/* ---- Evaluations -------------------------------------------------------------------------- */
+/* ---- evaluations ---- */
 
 static int32_t fits(bool known, bool fits)
 {
@@ -304,7 +304,7 @@ size_t gpulink_evaluate(gpulink_evaluator *evaluator, const gpulink_layout *layo
     return done;
 }
 
-/* ---- Search ------------------------------------------------------------------------------- */
+/* ---- search ---- */
 
 /* The threads of a search do not have the caller's locale: what they print, reasons against
  * layouts, stays inside. */

@@ -50,7 +50,7 @@ const char *gpulink_evidence_name(int32_t evidence)
     return gl_evidence_name((gl_evidence)evidence);
 }
 
-/* ---- Making one --------------------------------------------------------------------------- */
+/* ---- making one ---- */
 
 /* The lists of handles are shared between threads: they are copied, never added to. */
 static void add_notes(gl_texts *notes, const gl_texts *more, gl_arena *arena)
@@ -118,7 +118,7 @@ void gpulink_plan_close(gpulink_plan *plan)
     gl_arena_destroy(plan->arena);
 }
 
-/* ---- Looking at one ----------------------------------------------------------------------- */
+/* ---- looking at one ---- */
 
 void gpulink_plan_step(const gpulink_plan *plan, gpulink_step *step, size_t size)
 {

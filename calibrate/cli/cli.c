@@ -43,6 +43,12 @@ int gl_calibrate_report(const gl_command *command, const gl_error *err)
     return gl_program_fail(GL_CALIBRATE_PROGRAM, command != NULL ? command->name : NULL, err);
 }
 
+bool gl_calibrate_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,
+                        void *options, gl_texts *arguments, int *status)
+{
+    return gl_program_parse(&program, command, argc, argv, arena, options, arguments, status);
+}
+
 int gl_calibrate_help(const gl_command *command)
 {
     return gl_program_command_help(&program, command);

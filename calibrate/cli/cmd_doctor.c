@@ -115,24 +115,18 @@ static bool diagnose(const options *o, const gl_texts *others, gl_arena *arena, 
     return gl_answer_print(&scenario, &o->answer, "findings", err);
 }
 
-static int run_doctor(int argc, char **argv)
+static int run_doctor(int argc, char **argv, gl_arena *arena)
 {
     options o = {.answer.format = GL_FORMAT_TABLE};
     gl_texts others = {0};
     gl_error err;
-    bool help, healthy = true;
+    bool healthy = true;
     int status;
-    gl_arena *arena = gl_arena_create();
-    if (!gl_options_parse(&gl_calibrate_doctor, argc, argv, arena, &o, &others, &help, &err))
-        status = gl_calibrate_report(&gl_calibrate_doctor, &err);
-    else if (help)
-        status = gl_calibrate_help(&gl_calibrate_doctor);
-    else if (!diagnose(&o, &others, arena, &healthy, &err))
-        status = gl_calibrate_report(&gl_calibrate_doctor, &err);
-    else
-        status = healthy ? GL_OK : 1;
-    gl_arena_destroy(arena);
-    return status;
+    if (!gl_calibrate_parse(&gl_calibrate_doctor, argc, argv, arena, &o, &others, &status))
+        return status;
+    if (!diagnose(&o, &others, arena, &healthy, &err))
+        return gl_calibrate_report(&gl_calibrate_doctor, &err);
+    return healthy ? GL_OK : 1;
 }
 
 const gl_command gl_calibrate_doctor = {

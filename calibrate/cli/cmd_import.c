@@ -269,29 +269,21 @@ static int import_files(const options *o, const gl_import_options *said, const g
     return w.status;
 }
 
-static int run_import(int argc, char **argv)
+static int run_import(int argc, char **argv, gl_arena *arena)
 {
     options o = {0};
     gl_import_options said;
     gl_texts files = {0};
     gl_error err;
-    bool help;
     char recorded_at[40];
     int status;
-    gl_arena *arena = gl_arena_create();
-    if (!gl_options_parse(&gl_calibrate_import, argc, argv, arena, &o, &files, &help, &err)) {
-        status = gl_calibrate_report(&gl_calibrate_import, &err);
-    } else if (help) {
-        status = gl_calibrate_help(&gl_calibrate_import);
-    } else if (!resolve(&o, &said, &err)) {
-        status = gl_calibrate_report(&gl_calibrate_import, &err);
-    } else {
-        gl_calibrate_now(recorded_at, sizeof recorded_at);
-        said.recorded_at = recorded_at;
-        status = import_files(&o, &said, &files);
-    }
-    gl_arena_destroy(arena);
-    return status;
+    if (!gl_calibrate_parse(&gl_calibrate_import, argc, argv, arena, &o, &files, &status))
+        return status;
+    if (!resolve(&o, &said, &err))
+        return gl_calibrate_report(&gl_calibrate_import, &err);
+    gl_calibrate_now(recorded_at, sizeof recorded_at);
+    said.recorded_at = recorded_at;
+    return import_files(&o, &said, &files);
 }
 
 const gl_command gl_calibrate_import = {

@@ -29,22 +29,15 @@ static bool merge(const options *o, const gl_texts *files, gl_error *err)
     return true;
 }
 
-static int run_merge(int argc, char **argv)
+static int run_merge(int argc, char **argv, gl_arena *arena)
 {
     options o = {0};
     gl_texts files = {0};
     gl_error err;
-    bool help;
-    int status = GL_OK;
-    gl_arena *arena = gl_arena_create();
-    if (!gl_options_parse(&gl_calibrate_merge, argc, argv, arena, &o, &files, &help, &err))
-        status = gl_calibrate_report(&gl_calibrate_merge, &err);
-    else if (help)
-        status = gl_calibrate_help(&gl_calibrate_merge);
-    else if (!merge(&o, &files, &err))
-        status = gl_calibrate_report(&gl_calibrate_merge, &err);
-    gl_arena_destroy(arena);
-    return status;
+    int status;
+    if (!gl_calibrate_parse(&gl_calibrate_merge, argc, argv, arena, &o, &files, &status))
+        return status;
+    return merge(&o, &files, &err) ? GL_OK : gl_calibrate_report(&gl_calibrate_merge, &err);
 }
 
 const gl_command gl_calibrate_merge = {

@@ -6,6 +6,7 @@
 #include "calibrate/measure/facts.h"
 #include "calibrate/measure/memory.h"
 #include "calibrate/measure/session.h"
+#include "common/clock.h"
 #include "common/render.h"
 #include "common/store/store.h"
 #include "common/terminal.h"
@@ -370,13 +371,6 @@ static void say_end(const options *o, const gl_session_result *r)
 
 /* ---- the work ---- */
 
-static double monotonic_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int report_failure(gl_backend *backend, const gl_session_result *result, const gl_error *err)
 {
     if (result->backend_failed && !backend->leader) {
@@ -427,7 +421,7 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     session->started_at = now;
     session->environment = gl_facts_environment((const char *const *)environ, arena);
     session->locality = backend->leader ? gl_facts_locality(arena) : NULL;
-    session->clock_s = monotonic_s;
+    session->clock_s = gl_monotonic_s;
     session->stopped = stop_wanted;
     session->progress = shows ? show_progress : o->verbose ? log_progress : NULL;
     /* cppcheck-suppress autoVariables ; the session runs in this function */
@@ -464,7 +458,7 @@ static int start(const options *o, gl_session_options *session, gl_arena *arena)
     return status == GL_OK && stopped_by != 0 ? 128 + stopped_by : status;
 }
 
-static int run_run(int argc, char **argv)
+static int run_run(int argc, char **argv, gl_arena *arena)
 {
     options o = {.label = "", .budget_s = 120, .precision = 0.02};
     gl_session_options session = {0};
@@ -472,19 +466,12 @@ static int run_run(int argc, char **argv)
     gl_texts arguments = {0};
     gl_error err;
     bool help = false;
-    int status = GL_OK;
-    gl_arena *arena = gl_arena_create();
-    bool ok = gl_options_parse(&gl_calibrate_run, argc, argv, arena, &o, &arguments, &help, &err);
-    ok = ok && (help || resolve(&o, &l, &session, arena, &err));
-    if (!ok)
-        status =
-            is_first_process() ? gl_calibrate_report(&gl_calibrate_run, &err) : (int)err.status;
-    else if (help)
-        status = is_first_process() ? gl_calibrate_help(&gl_calibrate_run) : GL_OK;
-    else
-        status = start(&o, &session, arena);
-    gl_arena_destroy(arena);
-    return status;
+    if (!gl_options_parse(&gl_calibrate_run, argc, argv, arena, &o, &arguments, &help, &err) ||
+        (!help && !resolve(&o, &l, &session, arena, &err)))
+        return is_first_process() ? gl_calibrate_report(&gl_calibrate_run, &err) : (int)err.status;
+    if (help)
+        return is_first_process() ? gl_calibrate_help(&gl_calibrate_run) : GL_OK;
+    return start(&o, &session, arena);
 }
 
 const gl_command gl_calibrate_run = {

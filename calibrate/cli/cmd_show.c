@@ -50,11 +50,6 @@ static const char *state_name(gl_run_state state, bool measured_now)
                                       : "interrupted";
 }
 
-static gl_cell known_text(const char *text)
-{
-    return gl_text(text[0] != '\0' ? text : NULL);
-}
-
 static const gl_column run_columns[] = {
     {.name = "id", .heading = "run"},
     {.name = "label"},
@@ -91,7 +86,7 @@ static gl_table *run_table(gl_arena *arena, const gl_catalog *catalog, bool meas
         gl_cell *cell = gl_table_add_row(table);
         *cell++ = gl_integer(run->id);
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            *cell++ = known_text(texts[k]);
+            *cell++ = gl_known_text(texts[k]);
     }
     return table;
 }
@@ -352,22 +347,17 @@ static bool check(const options *o, gl_error *err)
     return true;
 }
 
-static int run_show(int argc, char **argv)
+static int run_show(int argc, char **argv, gl_arena *arena)
 {
     options o = {.answer.format = GL_FORMAT_TABLE};
     gl_texts files = {0};
     gl_error err;
-    bool help;
-    int status = GL_OK;
-    gl_arena *arena = gl_arena_create();
-    if (!gl_options_parse(&gl_calibrate_show, argc, argv, arena, &o, &files, &help, &err))
-        status = gl_calibrate_report(&gl_calibrate_show, &err);
-    else if (help)
-        status = gl_calibrate_help(&gl_calibrate_show);
-    else if (!check(&o, &err) || !show(files.items[0], &o, arena, &err))
-        status = gl_calibrate_report(&gl_calibrate_show, &err);
-    gl_arena_destroy(arena);
-    return status;
+    int status;
+    if (!gl_calibrate_parse(&gl_calibrate_show, argc, argv, arena, &o, &files, &status))
+        return status;
+    return check(&o, &err) && show(files.items[0], &o, arena, &err)
+               ? GL_OK
+               : gl_calibrate_report(&gl_calibrate_show, &err);
 }
 
 const gl_command gl_calibrate_show = {

@@ -19,6 +19,10 @@ int gl_calibrate_report(const gl_command *command, const gl_error *err);
  * database. */
 void gl_calibrate_now(char *text, size_t size);
 
+/* gl_program_parse for this program. */
+bool gl_calibrate_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,
+                        void *options, gl_texts *arguments, int *status);
+
 /* Prints the help of a command to standard output. Returns the exit status. */
 int gl_calibrate_help(const gl_command *command);
 

@@ -2,6 +2,7 @@
 #include "calibrate/cli/curve_stats.h"
 
 #include "common/arena.h"
+#include "common/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,16 +25,10 @@ bool gl_curve_is_dip(const gl_curve *curve, size_t index)
                             DIP * gl_curve_algbw(&curve->samples[index - 1]);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *values, size_t count)
 {
     /* cppcheck-suppress uninitvar ; none where count is 0 */
-    qsort(values, count, sizeof *values, compare_doubles);
+    qsort(values, count, sizeof *values, gl_compare_doubles);
     return count == 0       ? (double)NAN
            : count % 2 == 1 ? values[count / 2]
                             : (values[count / 2 - 1] + values[count / 2]) / 2;

@@ -5,11 +5,6 @@
 
 #include <math.h>
 
-static gl_cell known(const char *text)
-{
-    return gl_text(text[0] != '\0' ? text : NULL);
-}
-
 /* In the list of all curves people see what fits on a line; of one curve they see everything. */
 static const gl_column curve_columns[] = {
     {.name = "id", .heading = "curve"},
@@ -62,7 +57,7 @@ void gl_curve_table_add(gl_table *table, const gl_curve *curve)
     *cell++ = gl_integer(curve->run_id);
     *cell++ = gl_text(gl_collective_name(curve->collective));
     *cell++ = gl_text(gl_dtype_name(curve->dtype));
-    *cell++ = known(curve->redop);
+    *cell++ = gl_known_text(curve->redop);
     *cell++ = group_cell(table, &curve->placement);
     *cell++ = gl_integer(curve->placement.ranks);
     *cell++ = gl_integer(curve->placement.nodes);
@@ -70,8 +65,8 @@ void gl_curve_table_add(gl_table *table, const gl_curve *curve)
     *cell++ = gl_integer(curve->placement.concurrent_groups);
     *cell++ = gl_text(gl_transport_name(curve->transport));
     *cell++ = curve->nics > 0 ? gl_integer(curve->nics) : gl_text(NULL);
-    *cell++ = known(curve->algorithm);
-    *cell++ = known(curve->protocol);
+    *cell++ = gl_known_text(curve->algorithm);
+    *cell++ = gl_known_text(curve->protocol);
     *cell++ = gl_boolean(curve->in_place);
     *cell++ = curve->root >= 0 ? gl_integer(curve->root) : gl_text(NULL);
     *cell++ = gl_integer((int64_t)count);

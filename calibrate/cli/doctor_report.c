@@ -28,11 +28,6 @@ static const char *place(gl_arena *arena, const gl_quote *q)
                        : gl_arena_printf(arena, "%s: %s", q->file, q->text);
 }
 
-static gl_cell known(const char *text)
-{
-    return gl_text(text != NULL && text[0] != '\0' ? text : NULL);
-}
-
 /* The same where a number would be "-". */
 static gl_cell named(const char *text)
 {
@@ -53,14 +48,14 @@ static gl_table *finding_table(gl_arena *arena, const gl_findings *findings)
         gl_cell *cell = gl_table_add_row(table);
         *cell++ = gl_text(gl_severity_name(f->severity));
         *cell++ = gl_text(f->id);
-        *cell++ = known(f->subject);
+        *cell++ = gl_known_text(f->subject);
         *cell++ = gl_text(f->title);
         *cell++ = gl_text(f->meaning);
         *cell++ = gl_text(f->advice);
-        *cell++ = known(first.file);
+        *cell++ = gl_known_text(first.file);
         *cell++ = first.line > 0 ? gl_integer(first.line) : gl_text(NULL);
-        *cell++ = known(first.text);
-        *cell++ = known(more);
+        *cell++ = gl_known_text(first.text);
+        *cell++ = gl_known_text(more);
     }
     return table;
 }
@@ -153,7 +148,7 @@ static gl_table *setting_table(gl_arena *arena, const gl_log *log)
         gl_cell *cell = gl_table_add_row(table);
         *cell++ = gl_text(s->name);
         *cell++ = gl_text(s->value);
-        *cell++ = known(s->quote.file);
+        *cell++ = gl_known_text(s->quote.file);
         *cell++ = s->quote.line > 0 ? gl_integer(s->quote.line) : gl_text(NULL);
     }
     return table;
@@ -205,7 +200,7 @@ static void add_expected(gl_table *table, const gl_facts *facts, const gl_facts_
     *cell++ = gl_integer(c->placement.ranks_per_node);
     *cell++ = gl_integer(c->placement.concurrent_groups);
     *cell++ = gl_text(gl_transport_name(c->transport));
-    *cell++ = known(c->algorithm);
+    *cell++ = gl_known_text(c->algorithm);
     *cell++ = named(v.link);
     *cell++ = gl_real(v.expected.line);
     *cell++ = gl_real(v.expected.assumed);
@@ -218,8 +213,8 @@ static void add_expected(gl_table *table, const gl_facts *facts, const gl_facts_
     *cell++ = gl_real(v.expected.high);
     *cell++ = gl_real(v.measured);
     *cell++ = gl_real(v.measured / v.expected.line);
-    *cell++ = known(v.expected.basis);
-    *cell++ = known(v.expected.source);
+    *cell++ = gl_known_text(v.expected.basis);
+    *cell++ = gl_known_text(v.expected.source);
 }
 
 static gl_table *expected_table(gl_arena *arena, const gl_facts *facts)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/cli/export.h"
 
+#include "common/order.h"
 #include "common/output.h"
 
 #include <math.h>
@@ -60,12 +61,6 @@ static double time_at(const gl_curve *curve, double size_bytes)
     return NAN;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* All sizes that any of the candidates has, ascending. */
 static size_t sizes_of(const gl_curve *const *candidates, size_t count, double *sizes)
 {
@@ -73,7 +68,7 @@ static size_t sizes_of(const gl_curve *const *candidates, size_t count, double *
     for (size_t c = 0; c < count; c++)
         for (size_t i = 0; i < candidates[c]->sample_count && n < SIZES_MAX; i++)
             sizes[n++] = candidates[c]->samples[i].size_bytes;
-    qsort(sizes, n, sizeof *sizes, compare_doubles);
+    qsort(sizes, n, sizeof *sizes, gl_compare_doubles);
     for (size_t i = 0; i < n; i++)
         if (distinct == 0 || sizes[i] > sizes[distinct - 1])
             sizes[distinct++] = sizes[i];

@@ -48,8 +48,7 @@ static bool fail(const reader *r, const char *path, const char *words, const cha
                       found != NULL ? "'" : "");
 }
 
-/* ---- lines and cells ---------------------------------------------------------------------------
- */
+/* ---- lines and cells ---- */
 
 /* One cell, without its quotes; the mark behind it stays. */
 static bool read_cell(reader *r)
@@ -99,8 +98,7 @@ static bool read_line(reader *r, bool *found)
     return true;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 static bool read_header(reader *r)
 {
@@ -173,10 +171,8 @@ static bool read_placement(const reader *r, gl_placement *p)
 
 static bool same_item(const gl_acceptance_item *a, const gl_acceptance_item *b)
 {
-    const gl_placement *p = &a->placement, *q = &b->placement;
-    return a->collective == b->collective && a->dtype == b->dtype && p->ranks == q->ranks &&
-           p->nodes == q->nodes && p->ranks_per_node == q->ranks_per_node &&
-           p->concurrent_groups == q->concurrent_groups;
+    return a->collective == b->collective && a->dtype == b->dtype &&
+           gl_placement_equal(&a->placement, &b->placement);
 }
 
 static gl_acceptance_item *item_like(reader *r, const gl_acceptance_item *wanted)
@@ -269,8 +265,7 @@ bool gl_acceptance_list_parse(const char *name, const char *text, size_t length,
     return true;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
 static bool read_stream(FILE *file, const char *path, gl_arena *arena, const char **text,
                         size_t *length, gl_error *err)

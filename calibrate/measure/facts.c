@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/facts.h"
 
+#include "common/order.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -37,11 +38,6 @@ static const char *setting_of(const char *variable, gl_arena *arena)
     return gl_arena_strdup(arena, gl_printable(text, printable, sizeof printable));
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 const char *gl_facts_environment(const char *const *environment, gl_arena *arena)
 {
     const char *settings[SETTINGS_MAX], *all = "";
@@ -52,7 +48,7 @@ const char *gl_facts_environment(const char *const *environment, gl_arena *arena
             settings[count++] = setting;
     }
     /* cppcheck-suppress uninitvar ; as many as were counted */
-    qsort(settings, count, sizeof *settings, compare_texts);
+    qsort(settings, count, sizeof *settings, gl_compare_texts);
     for (size_t i = 0; i < count; i++)
         all = gl_arena_printf(arena, "%s%s%s", all, i > 0 ? "\n" : "", settings[i]);
     return all;

@@ -35,17 +35,11 @@ static void look_at_nodes(plan *p)
     }
 }
 
-static bool same(const gl_placement *a, const gl_placement *b)
-{
-    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node &&
-           a->concurrent_groups == b->concurrent_groups;
-}
-
 /* Adds a grouping unless its placement is there already (one node is all nodes, for instance). */
 static void add(plan *p, const int *group_of_rank, int groups, gl_placement placement)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (same(&p->items[i].placement, &placement))
+        if (gl_placement_equal(&p->items[i].placement, &placement))
             return;
     p->items = gl_arena_grow(p->arena, p->items, &p->capacity, p->count + 1, sizeof *p->items);
     p->items[p->count++] =

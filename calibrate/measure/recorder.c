@@ -98,11 +98,9 @@ void gl_recorder_find(const gl_recorder *recorder, gl_curve *curve)
     curve->id = 0;
     for (size_t i = 0; i < recorder->before.curve_count; i++) {
         const gl_curve *old = &recorder->before.curves[i];
-        const gl_placement *a = &old->placement, *b = &curve->placement;
         if (old->run_id == recorder->run_id && old->collective == curve->collective &&
             old->dtype == curve->dtype && old->in_place == curve->in_place &&
-            a->ranks == b->ranks && a->nodes == b->nodes &&
-            a->ranks_per_node == b->ranks_per_node && a->concurrent_groups == b->concurrent_groups)
+            gl_placement_equal(&old->placement, &curve->placement))
             *curve = *old;
     }
     curve->run_id = recorder->run_id;

@@ -62,7 +62,6 @@ typedef struct session {
 
 /* One curve at work. */
 typedef struct visit {
-    const gl_grouping *grouping;
     gl_curve curve;
     gl_sampler sampler;
     double largest; /* size that was joined for */
@@ -438,7 +437,7 @@ static void begin_sampler(session *s, visit *v, double max_bytes)
 static void begin_visit(session *s, visit *v, const gl_grouping *grouping, gl_collective collective,
                         bool in_place, double max_bytes)
 {
-    *v = (visit){.grouping = grouping, .last_busbw = NAN};
+    *v = (visit){.last_busbw = NAN};
     v->curve = (gl_curve){.collective = collective,
                           .dtype = s->dtype,
                           .redop = redop_of(collective),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/statistics.h"
+#include "common/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +9,6 @@
 #define NORMAL_QUANTILE 1.959963984540054 /* of 1 − TAIL */
 
 enum { EXACT_MAX = 500 }; /* 2^−count must be a double */
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double quantile(const double *sorted, int count, double q)
 {
@@ -42,7 +37,7 @@ int gl_statistics_median_rank(int count)
 
 gl_statistics gl_statistics_of(double *values, int count)
 {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    qsort(values, (size_t)count, sizeof *values, gl_compare_doubles);
     int low = gl_statistics_median_rank(count);
     return (gl_statistics){.median = quantile(values, count, 0.5),
                            .p05 = quantile(values, count, 0.05),

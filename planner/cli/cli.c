@@ -24,23 +24,6 @@ static void print_version(gl_output *out)
     gl_output_puts(out, "GPL-3.0-or-later; comes without any warranty\n");
 }
 
-static int run_default(int argc, char **argv);
-
-static const gl_program program = {
-    .name = "gpulink-plan",
-    .purpose = "plans the GPU interconnect of a training cluster from measured curves",
-    .commands = commands,
-    .command_count = sizeof commands / sizeof commands[0],
-    .print_version = print_version,
-    .wanted = "give a model description, or a configuration of Hugging Face, and a cluster:\n"
-              "  gpulink-plan model.yaml --cluster hgx-h100-16-ndr\n"
-              "  gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
-              "'gpulink-plan schema model' explains descriptions, 'gpulink-plan check' reads one",
-    .run_other = run_default,
-    .default_command = &gl_cmd_plan,
-    .complete = gl_cli_complete,
-};
-
 static bool looks_like_file(const char *word)
 {
     return word[0] == '-' || strpbrk(word, "./") != NULL || access(word, F_OK) == 0;
@@ -59,17 +42,32 @@ static bool has_option(int argc, char **argv, const char *name)
 /* `plan` is the default verb: everything that is not a verb is its arguments. A first word that is
  * not a file either is a slip in a verb, not a missing description. Who has nothing but an
  * architecture has no layout to plan, and gets the best one. */
-static int run_default(int argc, char **argv)
+static const gl_command *without_verb(int argc, char **argv)
 {
     if (!looks_like_file(argv[1]))
-        return gl_program_unknown(&program, argv[1]);
-    return has_option(argc, argv, "--huggingface") ? gl_cmd_search.run(argc, argv)
-                                                   : gl_cmd_plan.run(argc, argv);
+        return NULL;
+    return has_option(argc, argv, "--huggingface") ? &gl_cmd_search : &gl_cmd_plan;
 }
 
-int gl_cli_help(const gl_command *command)
+static const gl_program program = {
+    .name = "gpulink-plan",
+    .purpose = "plans the GPU interconnect of a training cluster from measured curves",
+    .commands = commands,
+    .command_count = sizeof commands / sizeof commands[0],
+    .print_version = print_version,
+    .wanted = "give a model description, or a configuration of Hugging Face, and a cluster:\n"
+              "  gpulink-plan model.yaml --cluster hgx-h100-16-ndr\n"
+              "  gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
+              "'gpulink-plan schema model' explains descriptions, 'gpulink-plan check' reads one",
+    .other = without_verb,
+    .default_command = &gl_cmd_plan,
+    .complete = gl_cli_complete,
+};
+
+bool gl_cli_parse(const gl_command *command, int argc, char **argv, gl_arena *arena, void *options,
+                  gl_texts *arguments, int *status)
 {
-    return gl_program_command_help(&program, command);
+    return gl_program_parse(&program, command, argc, argv, arena, options, arguments, status);
 }
 
 int gl_planner_main(int argc, char **argv)

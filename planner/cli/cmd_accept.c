@@ -228,19 +228,18 @@ static bool check(session *s, const char *model, gl_error *err)
            gl_request_parse(model, planning, s->arena, &s->request, err) && check_files(s, err);
 }
 
-static int run_in(session *s, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
+    session *s = GL_ARENA_NEW(arena, session, 1);
     gl_error err;
     gl_texts arguments = {0};
-    bool help = false;
+    int status;
+    s->arena = arena;
     s->options = (accept_options){.planning = gl_planning_defaults(),
                                   .tolerance_frac = GL_ACCEPTANCE_TOLERANCE};
     gl_output_options *output = &s->options.planning.output;
-    if (!gl_options_parse(&gl_cmd_accept, argc, argv, s->arena, &s->options, &arguments, &help,
-                          &err))
-        return gl_cli_fail("accept", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_accept);
+    if (!gl_cli_parse(&gl_cmd_accept, argc, argv, arena, &s->options, &arguments, &status))
+        return status;
     if (!gl_output_options_check(output, gl_acceptance_table_names(), &err))
         return gl_cli_fail("accept", &err);
     if (s->options.planning.clusters.count == 0)
@@ -248,14 +247,6 @@ static int run_in(session *s, int argc, char **argv)
     if (!check(s, arguments.items[0], &err))
         return gl_cli_fail("accept", &err);
     return answer(s);
-}
-
-static int run(int argc, char **argv)
-{
-    session s = {.arena = gl_arena_create()};
-    int status = run_in(&s, argc, argv);
-    gl_arena_destroy(s.arena);
-    return status;
 }
 
 const gl_command gl_cmd_accept = {

@@ -153,29 +153,19 @@ static int check_files(const gl_texts *files, const check_options *options, gl_o
     return status;
 }
 
-static int run_in(gl_arena *arena, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
     check_options options = {0};
     gl_texts files = {0};
-    bool help = false;
+    int status;
     gl_error err;
     gl_output *out = NULL;
-    if (!gl_options_parse(&gl_cmd_check, argc, argv, arena, &options, &files, &help, &err))
-        return gl_cli_fail("check", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_check);
+    if (!gl_cli_parse(&gl_cmd_check, argc, argv, arena, &options, &files, &status))
+        return status;
     if (!gl_output_open(NULL, &out, &err))
         return gl_cli_fail("check", &err);
-    int status = check_files(&files, &options, out);
+    status = check_files(&files, &options, out);
     return gl_output_close(out, &err) ? status : gl_cli_fail("check", &err);
-}
-
-static int run(int argc, char **argv)
-{
-    gl_arena *arena = gl_arena_create();
-    int status = run_in(arena, argc, argv);
-    gl_arena_destroy(arena);
-    return status;
 }
 
 const gl_command gl_cmd_check = {

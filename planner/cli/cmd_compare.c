@@ -53,7 +53,7 @@ typedef struct session {
     gl_search_watch watch;
 } session;
 
-/* ---- one option --------------------------------------------------------------------------- */
+/* ---- one option ---- */
 
 static const char *fatal_text(const gl_findings *findings, gl_arena *arena)
 {
@@ -85,12 +85,6 @@ static const char *remedy_of_size(const gl_workload *w, const gl_cluster *cluste
                            (long long)(gpus / replica));
 }
 
-static const char *gib(double bytes, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_gib(bytes, text, sizeof text));
-}
-
 /* A plan that does not fit: by how much, and what would change it. */
 static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
                         gl_option_note *note)
@@ -98,9 +92,9 @@ static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
     const gl_memory *memory = &plan->memory;
     if (memory->fits)
         return;
-    note->why_not =
-        gl_arena_printf(s->arena, "needs %s of the GPU's %s", gib(memory->total_bytes, s->arena),
-                        gib(memory->capacity_bytes, s->arena));
+    note->why_not = gl_arena_printf(s->arena, "needs %s of the GPU's %s",
+                                    gl_gib_text(memory->total_bytes, s->arena),
+                                    gl_gib_text(memory->capacity_bytes, s->arena));
     const char *change = gl_fitting_change(setup, s->arena);
     note->remedy =
         change != NULL
@@ -222,7 +216,7 @@ static bool plan_options(session *s, gl_diagnostics *diagnostics)
     return true;
 }
 
-/* ---- the report --------------------------------------------------------------------------- */
+/* ---- the report ---- */
 
 static const char *model_name(const session *s)
 {
@@ -399,7 +393,7 @@ static bool all_run(const session *s)
     return true;
 }
 
-/* ---- the command -------------------------------------------------------------------------- */
+/* ---- the command ---- */
 
 const char *const *gl_compare_table_names(gl_arena *arena)
 {
@@ -446,17 +440,16 @@ static bool check_usage(const session *s, gl_error *err)
     return true;
 }
 
-static int run_in(session *s, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
+    session *s = GL_ARENA_NEW(arena, session, 1);
     gl_error err;
     gl_texts arguments = {0};
-    bool help = false;
+    int status;
+    s->arena = arena;
     s->options = gl_planning_defaults();
-    if (!gl_options_parse(&gl_cmd_compare, argc, argv, s->arena, &s->options, &arguments, &help,
-                          &err))
-        return gl_cli_fail("compare", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_compare);
+    if (!gl_cli_parse(&gl_cmd_compare, argc, argv, arena, &s->options, &arguments, &status))
+        return status;
     if (!gl_output_options_check(&s->options.output, gl_compare_table_names(s->arena), &err))
         return gl_cli_fail("compare", &err);
     if (s->options.clusters.count == 0)
@@ -465,14 +458,6 @@ static int run_in(session *s, int argc, char **argv)
         !gl_request_parse(arguments.items[0], &s->options, s->arena, &s->request, &err))
         return gl_cli_fail("compare", &err);
     return answer(s);
-}
-
-static int run(int argc, char **argv)
-{
-    session s = {.arena = gl_arena_create()};
-    int status = run_in(&s, argc, argv);
-    gl_arena_destroy(s.arena);
-    return status;
 }
 
 const gl_command gl_cmd_compare = {

@@ -68,17 +68,15 @@ static int answer(const gl_request *request, const char *line, gl_arena *arena)
     return GL_OK;
 }
 
-static int run_in(gl_arena *arena, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
     gl_planning_options options = gl_planning_defaults();
     gl_texts arguments = {0};
     gl_request request;
-    bool help = false;
+    int status;
     gl_error err;
-    if (!gl_options_parse(&gl_cmd_explain, argc, argv, arena, &options, &arguments, &help, &err))
-        return gl_cli_fail("explain", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_explain);
+    if (!gl_cli_parse(&gl_cmd_explain, argc, argv, arena, &options, &arguments, &status))
+        return status;
     if (!gl_output_options_check(&options.output, table_names, &err))
         return gl_cli_fail("explain", &err);
     if (options.clusters.count == 0)
@@ -90,14 +88,6 @@ static int run_in(gl_arena *arena, int argc, char **argv)
     if (!gl_request_parse(arguments.items[0], &options, arena, &request, &err))
         return gl_cli_fail("explain", &err);
     return answer(&request, arguments.count > 1 ? arguments.items[1] : NULL, arena);
-}
-
-static int run(int argc, char **argv)
-{
-    gl_arena *arena = gl_arena_create();
-    int status = run_in(arena, argc, argv);
-    gl_arena_destroy(arena);
-    return status;
 }
 
 const gl_command gl_cmd_explain = {

@@ -327,32 +327,25 @@ static int answer(session *s)
     return s->options.strict && s->answer_is_no ? GL_EXIT_NO : GL_OK;
 }
 
-static int run_in(session *s, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
+    session *s = GL_ARENA_NEW(arena, session, 1);
     gl_error err;
     gl_texts arguments = {0};
-    bool help = false;
+    int status;
+    s->arena = arena;
     s->options = gl_planning_defaults();
     s->options.output.can_trace = true;
-    if (!gl_options_parse(&gl_cmd_plan, argc, argv, s->arena, &s->options, &arguments, &help, &err))
-        return gl_cli_fail("plan", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_plan);
+    if (!gl_cli_parse(&gl_cmd_plan, argc, argv, arena, &s->options, &arguments, &status))
+        return status;
     if (!gl_output_options_check(&s->options.output, gl_plan_table_names(), &err))
         return gl_cli_fail("plan", &err);
     if (s->options.clusters.count == 0)
         return gl_fail_without_cluster("plan", arguments.items[0]);
     if (!gl_request_parse(arguments.items[0], &s->options, s->arena, &s->request, &err))
         return gl_cli_fail("plan", &err);
-    return answer(s);
-}
-
-static int run(int argc, char **argv)
-{
-    session s = {.arena = gl_arena_create()};
-    int status = run_in(&s, argc, argv);
-    gl_xlsx_discard(s.book);
-    gl_arena_destroy(s.arena);
+    status = answer(s);
+    gl_xlsx_discard(s->book);
     return status;
 }
 

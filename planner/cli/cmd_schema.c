@@ -77,17 +77,15 @@ static void build(const gl_texts *names, gl_arena *arena, gl_scenario *scenario)
             scenario->tables[scenario->table_count++] = build_one(i, arena);
 }
 
-static int run_in(gl_arena *arena, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
     schema_options options = {0};
     gl_texts names = {0};
     gl_scenario scenario;
-    bool help = false;
+    int status;
     gl_error err;
-    if (!gl_options_parse(&gl_cmd_schema, argc, argv, arena, &options, &names, &help, &err))
-        return gl_cli_fail("schema", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_schema);
+    if (!gl_cli_parse(&gl_cmd_schema, argc, argv, arena, &options, &names, &status))
+        return status;
     if (!check_names(&names, &err) ||
         !gl_output_options_check(&options.output, gl_schema_names, &err))
         return gl_cli_fail("schema", &err);
@@ -96,14 +94,6 @@ static int run_in(gl_arena *arena, int argc, char **argv)
     if (!gl_output_report(&options.output, &report, scenario.tables[0]->name, &err))
         return gl_cli_fail("schema", &err);
     return GL_OK;
-}
-
-static int run(int argc, char **argv)
-{
-    gl_arena *arena = gl_arena_create();
-    int status = run_in(arena, argc, argv);
-    gl_arena_destroy(arena);
-    return status;
 }
 
 const gl_command gl_cmd_schema = {

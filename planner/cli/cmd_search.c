@@ -121,8 +121,7 @@ typedef struct session {
     gl_workload best_workload;
 } session;
 
-/* ---- what is asked for ------------------------------------------------------------------------
- */
+/* ---- what is asked for ---- */
 
 static bool parse_count(const char *text, size_t length, long long *count, gl_error *err)
 {
@@ -333,8 +332,7 @@ static bool load(session *s, gl_diagnostics *diagnostics)
     return true;
 }
 
-/* ---- the search, and plans of what it finds ----------------------------------------------------
- */
+/* ---- the search, and plans of what it finds ---- */
 
 static bool search(session *s, gl_error *err)
 {
@@ -508,18 +506,17 @@ static const char *model_path(const session *s, const gl_texts *arguments, gl_er
     return NULL;
 }
 
-static int run_in(session *s, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
+    session *s = GL_ARENA_NEW(arena, session, 1);
     gl_error err;
     gl_texts arguments = {0};
-    bool help = false;
+    int status;
     const gl_planning_options *o = &s->options.planning;
+    s->arena = arena;
     s->options = (search_options){.planning = gl_planning_defaults(), .top = 10};
-    if (!gl_options_parse(&gl_cmd_search, argc, argv, s->arena, &s->options, &arguments, &help,
-                          &err))
-        return gl_cli_fail("search", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_search);
+    if (!gl_cli_parse(&gl_cmd_search, argc, argv, arena, &s->options, &arguments, &status))
+        return status;
     if (!gl_output_options_check(&s->options.planning.output, gl_search_table_names(), &err))
         return gl_cli_fail("search", &err);
     const char *model = model_path(s, &arguments, &err);
@@ -535,16 +532,6 @@ static int run_in(session *s, int argc, char **argv)
     if (!gl_request_parse(model, o, s->arena, &s->request, &err))
         return gl_cli_fail("search", &err);
     return answer(s);
-}
-
-static int run(int argc, char **argv)
-{
-    session *s = gl_memory_checked(calloc(1, sizeof *s));
-    s->arena = gl_arena_create();
-    int status = run_in(s, argc, argv);
-    gl_arena_destroy(s->arena);
-    free(s);
-    return status;
 }
 
 const gl_command gl_cmd_search = {

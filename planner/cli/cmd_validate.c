@@ -97,27 +97,17 @@ static int answer(const validate_options *options, gl_texts *files, gl_arena *ar
     return GL_OK;
 }
 
-static int run_in(gl_arena *arena, int argc, char **argv)
+static int run(int argc, char **argv, gl_arena *arena)
 {
     validate_options options = {.conventions = NULL};
     gl_texts files = {0};
-    bool help = false;
+    int status;
     gl_error err;
-    if (!gl_options_parse(&gl_cmd_validate, argc, argv, arena, &options, &files, &help, &err))
-        return gl_cli_fail("validate", &err);
-    if (help)
-        return gl_cli_help(&gl_cmd_validate);
+    if (!gl_cli_parse(&gl_cmd_validate, argc, argv, arena, &options, &files, &status))
+        return status;
     if (!gl_output_options_check(&options.output, gl_validation_table_names(), &err))
         return gl_cli_fail("validate", &err);
     return answer(&options, &files, arena);
-}
-
-static int run(int argc, char **argv)
-{
-    gl_arena *arena = gl_arena_create();
-    int status = run_in(arena, argc, argv);
-    gl_arena_destroy(arena);
-    return status;
 }
 
 const gl_command gl_cmd_validate = {

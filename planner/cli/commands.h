@@ -27,7 +27,8 @@ const char *const *gl_compare_table_names(gl_arena *arena);
 void gl_cli_complete(const gl_command *command, const gl_option *option, gl_arena *arena,
                      gl_texts *values);
 
-/* Prints the help of a command to standard output. Returns the exit status. */
-int gl_cli_help(const gl_command *command);
+/* gl_program_parse for this program. */
+bool gl_cli_parse(const gl_command *command, int argc, char **argv, gl_arena *arena, void *options,
+                  gl_texts *arguments, int *status);
 
 #endif

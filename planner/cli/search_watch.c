@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/search_watch.h"
 
+#include "common/clock.h"
 #include "common/units.h"
 
 #include <math.h>
@@ -34,13 +35,10 @@ gl_search_watch gl_search_watch_start(bool quiet)
 
 static bool is_time(gl_search_watch *w)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed_s =
-        (double)(now.tv_sec - w->last.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->last.tv_nsec);
-    if (passed_s < 0.2)
+    double now_s = gl_monotonic_s();
+    if (now_s - w->last_s < 0.2)
         return false;
-    w->last = now;
+    w->last_s = now_s;
     return true;
 }
 

@@ -6,8 +6,6 @@
 
 #include "planner/core/search.h"
 
-#include <time.h>
-
 /* The option of commands that search. */
 #define GL_JOBS_OPTION(TARGET, MEMBER)                                                             \
     {                                                                                              \
@@ -19,7 +17,7 @@
 typedef struct gl_search_watch {
     bool shows, shown;
     const char *name; /* of what is searched; NULL: there is but one search */
-    struct timespec last;
+    double last_s;    /* when it was shown */
 } gl_search_watch;
 
 /* Catches signals. Shows progress when standard error is a terminal, unless `quiet`. */

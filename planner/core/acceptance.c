@@ -38,14 +38,7 @@ typedef struct judge {
     size_t capacity; /* of out->tests */
 } judge;
 
-static bool same_placement(const gl_placement *a, const gl_placement *b)
-{
-    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node &&
-           a->concurrent_groups == b->concurrent_groups;
-}
-
-/* ---- the tests --------------------------------------------------------------------------------
- */
+/* ---- the tests ---- */
 
 static bool is_about_gradients(const gl_traffic_row *row)
 {
@@ -74,7 +67,7 @@ static gl_acceptance_test *find_test(const gl_acceptance *out, const gl_traffic_
     for (size_t i = 0; i < out->test_count; i++) {
         gl_acceptance_test *test = &out->tests[i];
         if (test->collective == row->collective && test->size_bytes == row->size_bytes &&
-            same_placement(&test->placement, &row->placement))
+            gl_placement_equal(&test->placement, &row->placement))
             return test;
     }
     return NULL;
@@ -197,7 +190,7 @@ static void add_stage(judge *j, const gl_stage_plan *sp)
 
 static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
 {
-    return a->collective == b->collective && same_placement(&a->placement, &b->placement);
+    return a->collective == b->collective && gl_placement_equal(&a->placement, &b->placement);
 }
 
 /* One type for a curve, that of its largest message: the four bytes of a gradient norm would
@@ -221,8 +214,7 @@ static void list_tests(judge *j)
     unify_types(j->out);
 }
 
-/* ---- what was measured ------------------------------------------------------------------------
- */
+/* ---- what was measured ---- */
 
 static const gl_run *run_of(const gl_delivered *d, const gl_curve *curve)
 {
@@ -232,11 +224,6 @@ static const gl_run *run_of(const gl_delivered *d, const gl_curve *curve)
     return NULL;
 }
 
-static const char *run_time(const gl_run *run)
-{
-    return run->started_at[0] != '\0' ? run->started_at : run->recorded_at;
-}
-
 /* Negative when `a` is to be preferred: complete runs, then newer ones, then the way that training
  * works (in place or not), then BF16. */
 static int compare_merit(const gl_delivered *d, const gl_curve *a, const gl_curve *b)
@@ -244,7 +231,7 @@ static int compare_merit(const gl_delivered *d, const gl_curve *a, const gl_curv
     const gl_run *x = run_of(d, a), *y = run_of(d, b);
     assert(x != NULL && y != NULL); /* measures() has asked */
     int by = (y->state == GL_RUN_COMPLETE) - (x->state == GL_RUN_COMPLETE);
-    by = by != 0 ? by : strcmp(run_time(y), run_time(x));
+    by = by != 0 ? by : strcmp(gl_run_taken_at(y), gl_run_taken_at(x));
     by = by != 0 ? by : (x->id < y->id) - (x->id > y->id);
     bool in_place = gl_trains_in_place(a->collective);
     by = by != 0 ? by : (b->in_place == in_place) - (a->in_place == in_place);
@@ -252,16 +239,11 @@ static int compare_merit(const gl_delivered *d, const gl_curve *a, const gl_curv
     return by != 0 ? by : (a->id > b->id) - (a->id < b->id);
 }
 
-static bool is_integer_type(gl_dtype dtype)
-{
-    return dtype >= GL_INT8 && dtype <= GL_UINT64;
-}
-
 static bool measures(const gl_delivered *d, const gl_curve *curve, gl_collective collective,
                      const gl_placement *placement)
 {
     return curve->collective == collective && curve->sample_count > 0 &&
-           same_placement(&curve->placement, placement) && !is_integer_type(curve->dtype) &&
+           gl_placement_equal(&curve->placement, placement) && !gl_dtype_is_integer(curve->dtype) &&
            run_of(d, curve) != NULL;
 }
 
@@ -272,7 +254,8 @@ static const gl_curve *twin_of(const gl_delivered *d, const gl_curve *curve)
         const gl_curve *c = &d->curves[i];
         if (c->run_id == curve->run_id && c->collective == curve->collective &&
             c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
-            strcmp(c->redop, curve->redop) == 0 && same_placement(&c->placement, &curve->placement))
+            strcmp(c->redop, curve->redop) == 0 &&
+            gl_placement_equal(&c->placement, &curve->placement))
             return c;
     }
     return NULL;
@@ -405,8 +388,7 @@ static void find_measured(const judge *j, gl_acceptance_test *test, const gl_pla
     }
 }
 
-/* ---- judging ----------------------------------------------------------------------------------
- */
+/* ---- judging ---- */
 
 static void say(const judge *j, gl_acceptance_test *test, gl_acceptance_verdict verdict,
                 const char *words)
@@ -579,8 +561,7 @@ static void judge_test(const judge *j, gl_acceptance_test *test)
                             test->placement.concurrent_groups));
 }
 
-/* ---- the measurements as a whole --------------------------------------------------------------
- */
+/* ---- the measurements as a whole ---- */
 
 static void add_check(const judge *j, const char *name, gl_acceptance_verdict verdict,
                       const char *found)
@@ -745,8 +726,7 @@ void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
             out->verdict = out->checks[i].verdict;
 }
 
-/* ---- the plan once more -----------------------------------------------------------------------
- */
+/* ---- the plan once more ---- */
 
 static size_t usable_samples(const gl_curve *curve)
 {
@@ -765,7 +745,7 @@ static bool is_chosen(const gl_acceptance *a, const gl_curve *curve)
     for (size_t i = 0; i < a->test_count; i++) {
         const gl_curve *c = a->tests[i].curve;
         if (c != NULL && c->collective == curve->collective &&
-            same_placement(&c->placement, &curve->placement) && usable_samples(c) >= 2 &&
+            gl_placement_equal(&c->placement, &curve->placement) && usable_samples(c) >= 2 &&
             (best == NULL || compare_merit(d, c, best) < 0))
             best = c;
     }
@@ -781,8 +761,8 @@ static bool is_replaced(const gl_acceptance *a, const gl_curve *planned)
         gl_placement there = planned->placement;
         if (there.nodes == 1)
             there.concurrent_groups = curve->placement.concurrent_groups;
-        if (curve->collective == planned->collective && same_placement(&curve->placement, &there) &&
-            is_chosen(a, curve))
+        if (curve->collective == planned->collective &&
+            gl_placement_equal(&curve->placement, &there) && is_chosen(a, curve))
             return true;
     }
     return false;
@@ -822,8 +802,7 @@ void gl_acceptance_cluster(const gl_acceptance *acceptance, gl_arena *arena, gl_
     }
 }
 
-/* ---- the list ---------------------------------------------------------------------------------
- */
+/* ---- the list ---- */
 
 static bool is_single(const gl_acceptance *acceptance, const gl_acceptance_test *test)
 {

@@ -45,13 +45,7 @@ typedef struct builder {
     gl_bom *bom;
 } builder;
 
-static int64_t divide_up(int64_t dividend, int64_t divisor)
-{
-    return (dividend + divisor - 1) / divisor;
-}
-
-/* ---- lines
- * --------------------------------------------------------------------------------------- */
+/* ---- lines ---- */
 
 static const char *part_name(const builder *b, const char *kind, const char *name)
 {
@@ -123,11 +117,10 @@ static gl_bom_line *add_network(const builder *b, gl_cost_group group, const cha
 static int64_t pieces(const builder *b, const char *kind, const char *name, int64_t count)
 {
     const gl_price *price = gl_price_find(b->list, kind, name);
-    return price != NULL && price->ports > 1 ? divide_up(count, price->ports) : count;
+    return price != NULL && price->ports > 1 ? gl_divide_up(count, price->ports) : count;
 }
 
-/* ---- inside the node
- * ----------------------------------------------------------------------------- */
+/* ---- inside the node ---- */
 
 static const char *gpu_name(const builder *b)
 {
@@ -169,7 +162,7 @@ static void add_joining(const builder *b, gl_cost_group group, const char *kind,
     if (name == NULL || (price == NULL && !required))
         return;
     int64_t served = price != NULL && price->gpus > 0 ? price->gpus : b->cluster->gpus_per_node;
-    int64_t each = divide_up(b->cluster->gpus_per_node, served);
+    int64_t each = gl_divide_up(b->cluster->gpus_per_node, served);
     int64_t bundle = price != NULL && price->ports > 1 ? price->ports : 1;
     add(b, group, kind, name, "", b->nodes * each * bundle);
 }
@@ -193,7 +186,7 @@ static void add_parts_of_servers(const builder *b)
     int64_t gpus = b->nodes * b->cluster->gpus_per_node;
     if (cooling != NULL)
         add(b, GL_COST_OF_COOLING, "cooling", gpu_name(b), "",
-            cooling->gpus > 0 ? divide_up(gpus, cooling->gpus) : b->nodes);
+            cooling->gpus > 0 ? gl_divide_up(gpus, cooling->gpus) : b->nodes);
 }
 
 static void add_servers(const builder *b)
@@ -201,7 +194,7 @@ static void add_servers(const builder *b)
     const gl_price *server = whole_server(b);
     if (server != NULL) {
         int64_t gpus = b->nodes * b->cluster->gpus_per_node;
-        int64_t count = server->gpus > b->cluster->gpus_per_node ? divide_up(gpus, server->gpus)
+        int64_t count = server->gpus > b->cluster->gpus_per_node ? gl_divide_up(gpus, server->gpus)
                         : server->gpus > 0                       ? gpus / server->gpus
                                                                  : b->nodes;
         if (server->gpus > 0 && count < 1)
@@ -219,8 +212,7 @@ static void add_servers(const builder *b)
     add(b, GL_COST_OF_TUNING, "labour", "tuning", "hours", (int64_t)ceil(hours));
 }
 
-/* ---- between nodes
- * ------------------------------------------------------------------------------- */
+/* ---- between nodes ---- */
 
 static const char *const medium_kinds[GL_MEDIUM_COUNT] = {
     [GL_MEDIUM_DAC] = "dac",
@@ -330,8 +322,7 @@ static void add_network_of(const builder *b)
     add_lossless(b);
 }
 
-/* ---- racks and management
- * ------------------------------------------------------------------------ */
+/* ---- racks and management ---- */
 
 /* Two in-band ports a node on a tree of their own; one out-of-band port a node and switch. */
 static int64_t add_management(const builder *b)
@@ -373,8 +364,8 @@ static int64_t count_racks(const builder *b, int64_t switches)
     int64_t per_rack = server_w > 0 && rack_w > server_w ? (int64_t)floor(rack_w / server_w) : 1;
     if (servers == 0)
         servers = b->nodes;
-    return divide_up(servers, per_rack) +
-           (slots >= 1 ? divide_up(switches, (int64_t)slots) : (switches > 0));
+    return gl_divide_up(servers, per_rack) +
+           (slots >= 1 ? gl_divide_up(switches, (int64_t)slots) : (switches > 0));
 }
 
 void gl_bom_build(const gl_cluster *cluster, int64_t nodes, gl_arena *arena, gl_bom *out)

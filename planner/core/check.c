@@ -52,7 +52,7 @@ static void must_divide(gl_findings *findings, const char *path, const char *wha
                         (long long)value, by, (long long)divisor);
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 /* An upper bound of the parameter count, in floating point, so that it cannot overflow. */
 static double parameters_bound(const gl_model *m)
@@ -110,7 +110,7 @@ static void check_sizes(const gl_workload *w, gl_findings *findings)
                         p->pp, p->virtual_stages, (long long)chunks, (long long)chunks_max);
 }
 
-/* ---- Architecture ------------------------------------------------------------------------ */
+/* ---- architecture ---- */
 
 static void check_attention(const gl_model *m, gl_findings *findings)
 {
@@ -183,7 +183,7 @@ static void check_model(const gl_workload *w, gl_findings *findings)
                         m->sequence, m->learned_positions);
 }
 
-/* ---- What only an architecture can answer ------------------------------------------------ */
+/* ---- what only an architecture can answer ---- */
 
 static void missing_fields(const gl_model *m, char *text, size_t size)
 {
@@ -231,7 +231,7 @@ static void check_architecture_present(const gl_workload *w, gl_findings *findin
                         "are right, the number of messages is not");
 }
 
-/* ---- Parallel degrees -------------------------------------------------------------------- */
+/* ---- parallel degrees ---- */
 
 static void check_kv_heads(const gl_workload *w, gl_findings *findings)
 {
@@ -403,7 +403,7 @@ static void check_compute(const gl_workload *w, gl_findings *findings)
                         "state compute.step or compute.mfu, not both");
 }
 
-/* ---- Counted against stated -------------------------------------------------------------- */
+/* ---- counted against stated ---- */
 
 static void check_parameter_count(const gl_workload *w, gl_findings *findings)
 {
@@ -421,7 +421,7 @@ static void check_parameter_count(const gl_workload *w, gl_findings *findings)
                         parameters_tolerance * 100);
 }
 
-/* ---- The rules in order ------------------------------------------------------------------ */
+/* ---- the rules in order ---- */
 
 void gl_check_workload(const gl_workload *workload, gl_findings *findings)
 {
@@ -445,7 +445,7 @@ void gl_check_workload(const gl_workload *workload, gl_findings *findings)
         check_parameter_count(workload, findings);
 }
 
-/* ---- A workload on a cluster ------------------------------------------------------------- */
+/* ---- a workload on a cluster ---- */
 
 static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_findings *findings)
 {

@@ -49,7 +49,7 @@ static void find_fastest(gl_comparison *comparison)
                 : (double)NAN;
 }
 
-/* ---- draw by draw ------------------------------------------------------------------------- */
+/* ---- draw by draw ---- */
 
 static bool is_drawn(const gl_compared *option, size_t draws)
 {
@@ -129,13 +129,7 @@ static void count_fastest(gl_comparison *comparison, size_t draws)
     gl_arena_destroy(scratch);
 }
 
-/* ---- what each would need ----------------------------------------------------------------- */
-
-/* Compression and batch are ways out for an option that is too slow. */
-static bool is_way_out(gl_knob knob)
-{
-    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH || knob == GL_KNOB_MICRO;
-}
+/* ---- what each would need ---- */
 
 static void find_break_evens(const gl_comparison *comparison, gl_compared *option,
                              const gl_plan_options *options, gl_arena *arena)
@@ -145,7 +139,7 @@ static void find_break_evens(const gl_comparison *comparison, gl_compared *optio
     option->break_evens = GL_ARENA_NEW(arena, gl_break_even, GL_KNOB_COUNT);
     for (int k = 0; k < GL_KNOB_COUNT; k++) {
         gl_break_even *found = &option->break_evens[option->break_even_count];
-        if ((slow || !is_way_out((gl_knob)k)) &&
+        if ((slow || !gl_knob_is_of_the_work((gl_knob)k)) &&
             gl_break_even_find((gl_knob)k, &option->setup, fastest, comparison->tolerance_frac,
                                options, found))
             option->break_even_count++;

@@ -12,8 +12,7 @@
 
 static const double HOURS_PER_YEAR = 8760, MONTHS_PER_YEAR = 12, SECONDS_PER_HOUR = 3600;
 
-/* ---- formulas
- * ------------------------------------------------------------------------------------ */
+/* ---- formulas ---- */
 
 /* End-of-year payments that return the purchase with interest, less what the residual returns. */
 static double annuity(double capex, double life, double residual, double r)
@@ -58,8 +57,7 @@ gl_checkpoints gl_cost_checkpoints(double failures_per_gpu_hour, int64_t gpus, d
     return c;
 }
 
-/* ---- sources
- * ------------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 /* Something with a typical value and a range, and its draws. */
 typedef struct variable {
@@ -157,8 +155,7 @@ static double value_of(const variable *v, state s)
     return s.draw >= 0 && v->z != NULL ? at_sigma(v, v->z[s.draw]) : v->typical;
 }
 
-/* ---- what the list and the description say
- * ------------------------------------------------------- */
+/* ---- what the list and the description say ---- */
 
 static void stop(builder *b, const char *message)
 {
@@ -351,8 +348,7 @@ static void read_prices(builder *b)
     b->out->staff_cost_per_year = b->staff.typical;
 }
 
-/* ---- what is quoted in vain
- * --------------------------------------------------------------------------- */
+/* ---- what is quoted in vain ---- */
 
 static bool is_name(const gl_link *link, const char *name)
 {
@@ -408,8 +404,7 @@ static void note_unused(builder *b)
                                 parts));
 }
 
-/* ---- one evaluation
- * ------------------------------------------------------------------------------ */
+/* ---- one evaluation ---- */
 
 static bool is_labour(gl_cost_group group)
 {
@@ -487,8 +482,7 @@ static gl_cost_figures evaluate(const builder *b, state s)
     return f;
 }
 
-/* ---- intervals
- * ----------------------------------------------------------------------------------- */
+/* ---- intervals ---- */
 
 static gl_interval interval_of(const double *draws, size_t count, gl_arena *arena)
 {
@@ -570,8 +564,7 @@ static void weigh_sources(builder *b)
         qsort(out->sources, out->source_count, sizeof *out->sources, compare_sources);
 }
 
-/* ---- site and expansion
- * -------------------------------------------------------------------------- */
+/* ---- site and expansion ---- */
 
 static bool states_site(const gl_cluster *cluster)
 {
@@ -622,8 +615,7 @@ static void fill_expansion(builder *b)
     e->staged = e->first + e->rest * factor;
 }
 
-/* ---- all of it
- * ----------------------------------------------------------------------------------- */
+/* ---- all of it ---- */
 
 static void forget_figures(gl_cost *cost)
 {
@@ -724,8 +716,7 @@ double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group)
     }
 }
 
-/* ---- two options
- * --------------------------------------------------------------------------------- */
+/* ---- two options ---- */
 
 double gl_cost_probability_cheaper(const gl_cost *a, const gl_cost *b)
 {
@@ -771,8 +762,7 @@ gl_cost_even gl_cost_break_even(const gl_cost *a, const gl_cost *b)
     return e;
 }
 
-/* ---- scale
- * --------------------------------------------------------------------------------------- */
+/* ---- scale ---- */
 
 static const int64_t STAIRCASE_GPUS = 16384;
 

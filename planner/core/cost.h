@@ -105,8 +105,7 @@ void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out);
  * in them (gpu.NAME, board.LINK, cooling.NAME). */
 double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group);
 
-/* ---- formulas, each alone
- * ------------------------------------------------------------------------ */
+/* ---- formulas, each alone ---- */
 
 /* Purchase that a year takes. `decay` in powers of ten a year, for GL_DECAY. */
 double gl_cost_amortised(gl_amortisation convention, double capex, double life_years,
@@ -124,8 +123,7 @@ typedef struct gl_checkpoints {
 gl_checkpoints gl_cost_checkpoints(double failures_per_gpu_hour, int64_t gpus, double checkpoint_s,
                                    double restart_s);
 
-/* ---- two options
- * --------------------------------------------------------------------------------- */
+/* ---- two options ---- */
 
 /* Share of the draws in which a million tokens cost less with `a` than with `b`, a draw in which
  * they cost the same counting half. NaN when either is not known. */
@@ -142,8 +140,7 @@ typedef struct gl_cost_even {
 
 gl_cost_even gl_cost_break_even(const gl_cost *a, const gl_cost *b);
 
-/* ---- scale
- * --------------------------------------------------------------------------------------- */
+/* ---- scale ---- */
 
 /* The same cluster with other numbers of nodes. */
 typedef struct gl_stair {

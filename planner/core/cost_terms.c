@@ -3,12 +3,14 @@
 
 #include <math.h>
 
+const char *const gl_amortisations[] = {"straight", "annuity", "decay", NULL};
+
 typedef struct term_text {
-    const char *name, *unit, *meaning;
+    const char *name, *meaning;
 } term_text;
 
 static const term_text terms[GL_TERM_COUNT] = {
-#define AS_TEXT(key, name, unit, meaning) [GL_TERM_##key] = {name, unit, meaning},
+#define AS_TEXT(key, name, unit, meaning) [GL_TERM_##key] = {name, meaning},
     GL_COST_TERMS(AS_TEXT)
 #undef AS_TEXT
 };
@@ -33,11 +35,6 @@ gl_cost_terms gl_cost_terms_defaults(void)
 const char *gl_cost_term_name(gl_cost_term term)
 {
     return terms[term].name;
-}
-
-const char *gl_cost_term_unit(gl_cost_term term)
-{
-    return terms[term].unit;
 }
 
 const char *gl_cost_term_meaning(gl_cost_term term)

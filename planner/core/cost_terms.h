@@ -40,6 +40,9 @@ typedef enum gl_amortisation {
     GL_DECAY          /* what price-performance takes off in the first year (Epoch AI) */
 } gl_amortisation;
 
+/* "straight", "annuity", "decay"; NULL-terminated. */
+extern const char *const gl_amortisations[];
+
 typedef enum gl_acquisition { GL_BUY, GL_RENT } gl_acquisition;
 typedef enum gl_power_by { GL_POWER_BY_ENERGY, GL_POWER_BY_COLOCATION } gl_power_by;
 typedef enum gl_medium {
@@ -75,7 +78,6 @@ typedef struct gl_cost_terms {
 gl_cost_terms gl_cost_terms_defaults(void);
 
 const char *gl_cost_term_name(gl_cost_term term); /* "life": part "term.life" */
-const char *gl_cost_term_unit(gl_cost_term term); /* "years" */
 const char *gl_cost_term_meaning(gl_cost_term term);
 
 #endif

@@ -45,8 +45,7 @@ void gl_evaluator_destroy(gl_evaluator *evaluator)
     gl_arena_destroy(evaluator->kept);
 }
 
-/* ---- what layouts share: by the fields that decide it -----------------------------------------
- */
+/* ---- what layouts share: by the fields that decide it ---- */
 
 static const gl_parameters *parameters_of(gl_evaluator *e)
 {
@@ -101,8 +100,7 @@ static const gl_compute *compute_of(gl_evaluator *e, const gl_parameters *parame
     return compute;
 }
 
-/* ---- a layout ---------------------------------------------------------------------------------
- */
+/* ---- a layout ---- */
 
 static bool same_weights(const gl_stage *a, const gl_stage *b)
 {

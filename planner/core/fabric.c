@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static int64_t divide_up(int64_t dividend, int64_t divisor)
+int64_t gl_divide_up(int64_t dividend, int64_t divisor)
 {
     return (dividend + divisor - 1) / divisor;
 }
@@ -25,8 +25,8 @@ typedef struct tree {
 
 static int64_t leaves_of(const tree *t)
 {
-    return t->rails > 1 ? t->rails * divide_up(t->nodes, t->down)
-                        : divide_up(t->nodes * t->ports, t->down);
+    return t->rails > 1 ? t->rails * gl_divide_up(t->nodes, t->down)
+                        : gl_divide_up(t->nodes * t->ports, t->down);
 }
 
 /* Every spine has a port for every leaf; capacity says how many, the divisor rule raises it. */
@@ -34,7 +34,7 @@ static void count_two_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out
 {
     out->tiers = 2;
     out->leaves = leaves;
-    out->spines = gl_fabric_divisor(divide_up(leaves * t->up, t->radix), t->up);
+    out->spines = gl_fabric_divisor(gl_divide_up(leaves * t->up, t->radix), t->up);
     out->spine_links = leaves * t->up;
 }
 
@@ -44,13 +44,14 @@ static void count_two_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out
  */
 static bool count_three_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out)
 {
-    int64_t half = t->radix / 2, pods = divide_up(leaves, half), last = leaves - (pods - 1) * half;
+    int64_t half = t->radix / 2, pods = gl_divide_up(leaves, half),
+            last = leaves - (pods - 1) * half;
     if (half < 1 || pods > t->radix)
         return false;
     out->tiers = 3;
     out->leaves = leaves;
-    out->spines = (pods - 1) * t->up + gl_fabric_divisor(divide_up(last * t->up, half), t->up);
-    out->cores = t->up * gl_fabric_divisor(divide_up(pods * half, t->radix), half);
+    out->spines = (pods - 1) * t->up + gl_fabric_divisor(gl_divide_up(last * t->up, half), t->up);
+    out->cores = t->up * gl_fabric_divisor(gl_divide_up(pods * half, t->radix), half);
     out->spine_links = leaves * t->up;
     out->core_links = out->spines * half;
     return true;

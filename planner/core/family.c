@@ -39,8 +39,7 @@ struct gl_family {
 bool gl_family_same(const gl_curve *a, const gl_curve *b)
 {
     const gl_placement *p = &a->placement, *q = &b->placement;
-    bool integers = (a->dtype >= GL_INT8 && a->dtype <= GL_UINT64) ==
-                    (b->dtype >= GL_INT8 && b->dtype <= GL_UINT64);
+    bool integers = gl_dtype_is_integer(a->dtype) == gl_dtype_is_integer(b->dtype);
     bool shape = (p->nodes > 1) == (q->nodes > 1) &&
                  (p->nodes == 1 || p->ranks_per_node == q->ranks_per_node) &&
                  p->concurrent_groups == q->concurrent_groups;
@@ -179,18 +178,6 @@ bool gl_family_between(const gl_family *family, int ranks)
 {
     size_t i = first_from(family, ranks);
     return i > 0 && i < family->count;
-}
-
-const gl_curve_fit *gl_family_nearest(const gl_family *family, int ranks)
-{
-    size_t i = first_from(family, ranks);
-    if (i == family->count)
-        return family->members[i - 1];
-    if (i == 0)
-        return family->members[0];
-    double below = (double)ranks / placement_of(family, i - 1)->ranks;
-    double above = (double)placement_of(family, i)->ranks / ranks;
-    return family->members[below <= above ? i - 1 : i];
 }
 
 size_t gl_family_count(const gl_family *family)

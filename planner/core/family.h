@@ -27,9 +27,6 @@ gl_family *gl_family_build(const gl_curve_fit *const *members, size_t count, gl_
 /* Has it this many ranks between counts that were measured? */
 bool gl_family_between(const gl_family *family, int ranks);
 
-/* The measured count nearest to `ranks`. */
-const gl_curve_fit *gl_family_nearest(const gl_family *family, int ranks);
-
 /* Time over `ranks`, which was not measured. `bandwidth_share`: factor on the rest, for groups that
  * get another share of the NICs than the curves' (1 = the same). */
 gl_curve_time gl_family_eval(const gl_family *family, int ranks, double bandwidth_share,

@@ -39,7 +39,7 @@ const gl_knob_kind *gl_knob_describe(gl_knob knob)
     return &kinds[knob];
 }
 
-/* ---- values as they are ------------------------------------------------------------------- */
+/* ---- values as they are ---- */
 
 static double largest_busbw(const gl_tier *tier)
 {
@@ -87,6 +87,11 @@ static bool has_domains(const gl_cluster *cluster)
     return cluster->outside != NULL && gl_cluster_domain(cluster) < cluster->gpus_per_node;
 }
 
+bool gl_knob_is_of_the_work(gl_knob knob)
+{
+    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH || knob == GL_KNOB_MICRO;
+}
+
 double gl_knob_value(gl_knob knob, const gl_setup *setup)
 {
     const gl_cluster *c = setup->cluster;
@@ -122,7 +127,7 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     }
 }
 
-/* ---- other values ------------------------------------------------------------------------- */
+/* ---- other values ---- */
 
 static void scale_figure(gl_figure *figure, double factor)
 {

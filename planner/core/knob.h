@@ -44,6 +44,9 @@ typedef struct gl_knob_kind {
 
 const gl_knob_kind *gl_knob_describe(gl_knob knob);
 
+/* Of what is trained, not of what is bought: compression, batch, microbatch. */
+bool gl_knob_is_of_the_work(gl_knob knob);
+
 /* A workload on a cluster. */
 typedef struct gl_setup {
     const gl_workload *workload;

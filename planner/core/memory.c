@@ -32,7 +32,7 @@ typedef struct estimate {
     int64_t microbatches;
 } estimate;
 
-/* --- weights --- */
+/* ---- weights ---- */
 
 /* Elements of a rank when they are sharded from a ZeRO stage on. */
 static double held(const estimate *e, int from_zero_stage)
@@ -69,7 +69,7 @@ static double optimizer_bytes(const estimate *e)
     return held(e, 1) * (2 * gl_dtype_bytes(types->optimizer) + master);
 }
 
-/* --- activations --- */
+/* ---- activations ---- */
 
 /* Bytes per token of an MLP: the first GEMM's output, then what the second one reads, and with a
  * gate also the activated gate. */
@@ -196,7 +196,7 @@ static double logits_bytes(const estimate *e)
     return e->tokens * e->outside * w->model.vocab * (e->element_bytes + 2 * 4);
 }
 
-/* --- buffers --- */
+/* ---- buffers ---- */
 
 /* ZeRO-3: the root and two layers (one in use, one on its way), or all that is not put back. */
 static double gathered_bytes(const estimate *e)
@@ -238,7 +238,7 @@ static bool gradients_are_transient(const estimate *e)
     return w->parallel.zero == 0 && !own_type && !ddp;
 }
 
-/* --- the whole --- */
+/* ---- the whole ---- */
 
 /* What of gradients, activations, logits and one message with all gradients is there at once. */
 static double varying_bytes(const estimate *e, const gl_memory *m, double buckets)

@@ -42,11 +42,6 @@ struct gl_network {
     curve_set shelves[GL_COLLECTIVE_COUNT];
 };
 
-static bool same_placement(const gl_placement *a, const gl_placement *b)
-{
-    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node;
-}
-
 static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
 {
     for (size_t i = 0; i < tier->curve_count; i++) {
@@ -54,8 +49,7 @@ static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
         if (c != curve && c->run_id == curve->run_id && c->collective == curve->collective &&
             c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
             strcmp(c->redop, curve->redop) == 0 &&
-            same_placement(&c->placement, &curve->placement) &&
-            c->placement.concurrent_groups == curve->placement.concurrent_groups)
+            gl_placement_equal(&c->placement, &curve->placement))
             return c;
     }
     return NULL;
@@ -539,7 +533,7 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     return true;
 }
 
-/* ---- Lines between sites ------------------------------------------------------------------- */
+/* ---- lines between sites ---- */
 
 /* Bytes that one group sends over the line of a site, one way. A ring in order of the sites leaves
  * each of them once; of an all-to-all the ranks of a site send what belongs to other sites. */
@@ -547,8 +541,7 @@ static double line_bytes(const gl_network_query *query)
 {
     const gl_placement *p = &query->placement, *s = &query->over_sites;
     double n = p->ranks, here = s->ranks_per_node;
-    if (query->collective == GL_ALLTOALL || query->collective == GL_GATHER ||
-        query->collective == GL_SCATTER)
+    if (gl_is_pairwise(query->collective))
         return query->size_bytes * here * (n - here) / n;
     return query->size_bytes * gl_bus_factor(query->collective, p->ranks);
 }
@@ -582,14 +575,13 @@ static void add_line(const gl_network *network, const gl_network_query *query, g
     }
     if (query->figures_only)
         return;
-    char at[32], waits[32];
     t->formula = gl_arena_printf(
         arena,
         "%s; over the line between %d sites %.0f B at %.3g GB/s (1/%d of it): %s, and %.0f "
         "delays of %s",
         t->formula, query->over_sites.nodes, bytes, share / 1e9, groups > 1 ? groups : 1,
-        gl_format_quantity(flow, GL_SECONDS, at, sizeof at), delays,
-        gl_format_quantity(sites->latency_s, GL_SECONDS, waits, sizeof waits));
+        gl_quantity_text(flow, GL_SECONDS, arena), delays,
+        gl_quantity_text(sites->latency_s, GL_SECONDS, arena));
     t->source = gl_arena_printf(arena, "%s + cluster.sites", t->source);
 }
 

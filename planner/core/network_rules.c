@@ -72,17 +72,12 @@ typedef struct choices {
     int count, best;
 } choices;
 
-/* ---- Paths ------------------------------------------------------------------------------- */
-
-static bool is_pairwise(gl_collective collective)
-{
-    return collective == GL_ALLTOALL || collective == GL_GATHER || collective == GL_SCATTER;
-}
+/* ---- paths ---- */
 
 static const gl_figure *efficiency_for(const gl_link *link, gl_collective collective)
 {
     const gl_figure *special = NULL;
-    if (is_pairwise(collective))
+    if (gl_is_pairwise(collective))
         special = &link->alltoall_efficiency;
     if (collective == GL_SENDRECV)
         special = &link->p2p_efficiency;
@@ -126,7 +121,7 @@ static path path_of_curve(const gl_curve_fit *fit, const gl_link *link, double s
     const gl_placement *p = &fit->curve->placement;
     gl_collective collective = fit->curve->collective;
     double steps =
-        is_pairwise(collective) ? ceil(log2(p->ranks)) : ring_steps(collective, p->ranks);
+        gl_is_pairwise(collective) ? ceil(log2(p->ranks)) : ring_steps(collective, p->ranks);
     return (path){
         .link = link != NULL ? link : &measured_link,
         .fit = fit,
@@ -189,7 +184,7 @@ static double leaf_slowdown(const gl_cluster *cluster, gl_collective collective,
     if (!gl_rules_crosses_leaf(cluster, nodes))
         return 1;
     double here = cluster->radix > 0 ? fmax(1, nodes_on_leaf(cluster)) : 1;
-    double crossing = is_pairwise(collective) ? (nodes - here) / (nodes - 1.0) : 1;
+    double crossing = gl_is_pairwise(collective) ? (nodes - here) / (nodes - 1.0) : 1;
     return fmax(1, cluster->oversubscription * crossing);
 }
 
@@ -240,7 +235,7 @@ static bool find_paths(const gl_rules_curves *curves, rule_case *c)
     return true;
 }
 
-/* ---- Algorithms -------------------------------------------------------------------------- */
+/* ---- algorithms ---- */
 
 static double base_s(const rule_case *c)
 {
@@ -398,7 +393,7 @@ static choices choose(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     choices all = {.count = 0};
-    if (is_pairwise(c->query->collective)) {
+    if (gl_is_pairwise(c->query->collective)) {
         offer(c, pairwise(c), &all);
         return all;
     }
@@ -415,7 +410,7 @@ static choices choose(const rule_case *c)
     return all;
 }
 
-/* ---- Answers ----------------------------------------------------------------------------- */
+/* ---- answers ---- */
 
 /* "data/links/nvlink4 + ib-ndr", "curve 3 of lab + data/links/ib-ndr" */
 static const char *sources(const rule_case *c, gl_arena *arena)
@@ -444,8 +439,7 @@ static const char *sources(const rule_case *c, gl_arena *arena)
 
 static const char *seconds(double time_s, gl_arena *arena)
 {
-    char text[32];
-    return gl_arena_strdup(arena, gl_format_quantity(time_s, GL_SECONDS, text, sizeof text));
+    return gl_quantity_text(time_s, GL_SECONDS, arena);
 }
 
 /* "; inside 118 MB at 306 GB/s over nvlink4: 405 us" */

@@ -26,8 +26,7 @@ int gl_pass_chunks(const gl_parallel *parallel)
     return parallel->pp > 1 ? gl_parallel_chunks(parallel) : 1;
 }
 
-/* ---- rows -------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
 /* Compute never stops altogether beside communication, nor does communication beside compute. */
 static double below_max(double share)
@@ -62,8 +61,7 @@ static bool is_inline(const gl_traffic_row *row)
            row->dimension == GL_TRAFFIC_EP;
 }
 
-/* ---- inline communication ---------------------------------------------------------------------
- */
+/* ---- inline communication ---- */
 
 static void sum_compute(builder *b)
 {
@@ -113,8 +111,7 @@ static void share_phase(builder *b, gl_phase phase)
     b->stretch[phase] = share->compute_s > 0 ? gl_phase_s(share) / share->compute_s : 1;
 }
 
-/* ---- timelines --------------------------------------------------------------------------------
- */
+/* ---- timelines ---- */
 
 typedef struct block_range {
     int first, end;
@@ -153,8 +150,7 @@ static void add_segments(const builder *b, gl_pass *pass, gl_phase phase, block_
         pass->forward_segments = pass->segments;
 }
 
-/* ---- messages ---------------------------------------------------------------------------------
- */
+/* ---- messages ---- */
 
 /* A pass that messages go to. */
 typedef struct destination {
@@ -330,8 +326,7 @@ static void build_passes(const builder *b)
         to[i].pass->each = to[i].pass->last;
 }
 
-/* ---- once a step ------------------------------------------------------------------------------
- */
+/* ---- once a step ---- */
 
 /* When a row happens that is of no microbatch; GL_ONCE_KIND_COUNT: it is of one. */
 static gl_once_kind once_kind(const gl_traffic_row *r)
@@ -358,8 +353,7 @@ static void build_once(const builder *b)
     }
 }
 
-/* ---- a stage ----------------------------------------------------------------------------------
- */
+/* ---- a stage ---- */
 
 static void note_sends(const builder *b)
 {
@@ -432,8 +426,7 @@ gl_stage_work *gl_stage_works(const gl_workload *workload, const gl_compute *com
     return works;
 }
 
-/* ---- running ----------------------------------------------------------------------------------
- */
+/* ---- running ---- */
 
 static const gl_queued *head(const gl_pass_stream *stream)
 {

@@ -133,7 +133,7 @@ typedef struct gl_step_facts {
 
 gl_schedule gl_schedule__parts(const gl_step_facts *facts);
 
-/* ---- running ------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 /* Hears what happens in a pass; any member may be NULL. Places are on the pass's timeline. */
 typedef struct gl_pass_listener {

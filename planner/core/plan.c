@@ -45,8 +45,7 @@ static void warn(planner *p, const char *text)
     plan->warnings[plan->warning_count++] = text;
 }
 
-/* ---- what each stage moves, and how long one call takes ----------------------------------------
- */
+/* ---- what each stage moves, and how long one call takes ---- */
 
 static bool build_stages(planner *p, gl_error *err)
 {
@@ -80,8 +79,7 @@ static bool build_stages(planner *p, gl_error *err)
     return true;
 }
 
-/* ---- bytes by tier ------------------------------------------------------------------------------
- */
+/* ---- bytes by tier ---- */
 
 static double stage_bytes(const gl_stage_plan *sp, int tier)
 {
@@ -107,8 +105,7 @@ static int busiest_stage(const gl_plan *plan, int pp)
     return worst;
 }
 
-/* ---- step
- * ---------------------------------------------------------------------------------------- */
+/* ---- step ---- */
 
 static const gl_scales as_predicted = {1, {1, 1}, 1};
 
@@ -228,8 +225,7 @@ static void fill_step(planner *p)
                          : GL_EVIDENCE_NONE;
 }
 
-/* ---- required bandwidth
- * -------------------------------------------------------------------------- */
+/* ---- required bandwidth ---- */
 
 /* The overlap tax is left out: it belongs to a kind of link, the required bandwidth to the job. */
 static double exposed_share(const planner *p, int tier, double scale)
@@ -307,8 +303,7 @@ static void fill_need(planner *p, int tier)
     }
 }
 
-/* ---- memory
- * --------------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 static void fill_memory(planner *p)
 {
@@ -324,8 +319,7 @@ static void fill_memory(planner *p)
     }
 }
 
-/* ---- cost
- * --------------------------------------------------------------------------------------- */
+/* ---- cost ---- */
 
 static void fill_cost(planner *p)
 {
@@ -348,8 +342,7 @@ static void fill_cost(planner *p)
         warn(p, gl_arena_printf(p->arena, "costs are not totalled: %s", plan->cost.missing));
 }
 
-/* ---- all of it
- * ------------------------------------------------------------------------------------ */
+/* ---- all of it ---- */
 
 static void warn_of_gaps(planner *p)
 {

@@ -12,8 +12,7 @@ static const double ROUNDING_FRAC = 1e-12;
 
 enum { FORWARD = GL_PHASE_FORWARD, BACKWARD = GL_PHASE_BACKWARD };
 
-/* ---- a stage ----------------------------------------------------------------------------------
- */
+/* ---- a stage ---- */
 
 typedef struct stage_time {
     double pass_s[2]; /* forward, backward: all chunks of a microbatch, what they wait for, too */
@@ -133,8 +132,7 @@ static int find_slowest(const stage_time *times, int pp)
     return worst;
 }
 
-/* ---- the pipeline -----------------------------------------------------------------------------
- */
+/* ---- the pipeline ---- */
 
 typedef struct pipeline {
     int p, v;
@@ -288,8 +286,7 @@ static double pipeline_s(const pipeline *l, gl_schedule_kind kind, gl_arena *scr
     return l->v > 1 ? interleaved_s(l) : one_f_one_b_s(l, scratch);
 }
 
-/* ---- the step ---------------------------------------------------------------------------------
- */
+/* ---- the step ---- */
 
 /* A send and what of it is the wire's, by phase. */
 typedef struct send_times {
@@ -410,8 +407,7 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
     return gl_schedule__parts(&facts);
 }
 
-/* ---- compute as stated ------------------------------------------------------------------------
- */
+/* ---- compute as stated ---- */
 
 /* Of a step; 0: nothing was stated. */
 static double stated_s(const gl_workload *w, const gl_cluster *cluster, const gl_compute *compute)

@@ -14,8 +14,7 @@
 
 enum { TOP_DEFAULT = 10, LAYOUTS_BETWEEN_WATCHES = 2048 };
 
-/* ---- orders: total, so that no answer depends on who came first -------------------------------
- */
+/* ---- orders: total, so that no answer depends on who came first ---- */
 
 static int compare_numbers(double a, double b)
 {
@@ -43,8 +42,7 @@ static int by_layouts(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* ---- what is kept -----------------------------------------------------------------------------
- */
+/* ---- what is kept ---- */
 
 /* Of one GPU count, by time: memory falls. */
 typedef struct front {
@@ -175,8 +173,7 @@ static void prepare(finds *f, gl_arena *arena, size_t top, size_t gpu_count)
                  .fronts = GL_ARENA_NEW(arena, front, gpu_count)};
 }
 
-/* ---- a job ------------------------------------------------------------------------------------
- */
+/* ---- a job ---- */
 
 /* What jobs share. */
 typedef struct search {
@@ -401,8 +398,7 @@ static void search_all(search *s, finds *all)
     }
 }
 
-/* ---- the description's own layout -------------------------------------------------------------
- */
+/* ---- the description's own layout ---- */
 
 static bool is_one_of(const gl_search_options *o, int64_t gpus)
 {
@@ -451,8 +447,7 @@ static void evaluate_given(search *s, gl_search_result *out)
     }
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 /* Fewer GPUs, and no slower and no larger: then it is not on the front. */
 static bool is_beaten(const gl_found *found, const gl_search_options *o, const front *fronts)
@@ -547,8 +542,7 @@ bool gl_search(const gl_workload *workload, const gl_cluster *cluster,
     return true;
 }
 
-/* ---- names ------------------------------------------------------------------------------------
- */
+/* ---- names ---- */
 
 const char *gl_search_axis_path(gl_search_axis axis)
 {
@@ -596,8 +590,6 @@ static const char *degrees_text(const gl_parallel *p, gl_arena *arena)
 
 const char *gl_layout_text(const gl_parallel *p, const gl_batch *batch, gl_arena *arena)
 {
-    static const char *const recomputes[] = {"none", "selective", "full"};
-    static const char *const methods[] = {"ring", "allgather", "ulysses"};
     const char *text = degrees_text(p, arena);
     text = join(text, gl_arena_printf(arena, "micro %d", batch->micro), arena);
     if (p->zero > 0)
@@ -609,8 +601,9 @@ const char *gl_layout_text(const gl_parallel *p, const gl_batch *batch, gl_arena
     if (p->tp > 1 && p->sequence_parallel)
         text = join(text, "sp", arena);
     if (p->cp > 1)
-        text = join(text, methods[p->cp_method], arena);
+        text = join(text, gl_cp_methods[p->cp_method], arena);
     if (p->recompute != GL_RECOMPUTE_NONE)
-        text = join(text, gl_arena_printf(arena, "recompute %s", recomputes[p->recompute]), arena);
+        text = join(text, gl_arena_printf(arena, "recompute %s", gl_recompute_names[p->recompute]),
+                    arena);
     return text;
 }

@@ -6,16 +6,9 @@
 #include <limits.h>
 #include <math.h>
 
-/* ---- what would fit ---------------------------------------------------------------------------
- */
+/* ---- what would fit ---- */
 
 enum { FACTOR_MAX = 1024 };
-
-static const char *gib(double value, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_gib(value, text, sizeof text));
-}
 
 /* The layout that needs least memory, of those that fit; "" when none does. */
 static const char *least_memory(const gl_workload *workload, const gl_cluster *cluster,
@@ -28,9 +21,9 @@ static const char *least_memory(const gl_workload *workload, const gl_cluster *c
     if (!gl_search(workload, cluster, &options, arena, &result, NULL) || result.top_count == 0)
         return "";
     const gl_found *best = &result.top[0];
-    return gl_arena_printf(arena, "%s (%s of %s)",
-                           gl_layout_text(&best->parallel, &best->batch, arena),
-                           gib(best->memory_bytes, arena), gib(best->capacity_bytes, arena));
+    return gl_arena_printf(
+        arena, "%s (%s of %s)", gl_layout_text(&best->parallel, &best->batch, arena),
+        gl_gib_text(best->memory_bytes, arena), gl_gib_text(best->capacity_bytes, arena));
 }
 
 static const char *without_constraints(const gl_workload *workload, const gl_cluster *cluster,
@@ -105,14 +98,13 @@ const char *gl_search_remedy(const gl_workload *workload, const gl_cluster *clus
     const char *layout = gl_layout_text(&miss->nearest, &miss->nearest_batch, arena);
     double capacity = cluster->gpu != NULL ? cluster->gpu->memory_bytes.value : 0;
     const char *more = with_more_gpus(workload, cluster, *options, arena);
-    const char *larger =
-        gl_arena_printf(arena, "with GPUs of %s instead of %s: %s\n",
-                        gib(capacity + miss->miss_bytes, arena), gib(capacity, arena), layout);
+    const char *larger = gl_arena_printf(arena, "with GPUs of %s instead of %s: %s\n",
+                                         gl_gib_text(capacity + miss->miss_bytes, arena),
+                                         gl_gib_text(capacity, arena), layout);
     return gl_arena_printf(arena, "%s%s%s", text, more, larger);
 }
 
-/* ---- the best of the best ---------------------------------------------------------------------
- */
+/* ---- the best of the best ---- */
 
 /* Closed forms and the simulation may order near equals differently: so many are planned. */
 enum { CONTENDERS = 8 };
@@ -136,7 +128,7 @@ static const char *why_none(const gl_search_result *result, gl_arena *arena)
         return "interrupted before a layout was found that fits";
     if (miss != NULL)
         return gl_arena_printf(arena, "no layout fits: the nearest lacks %s",
-                               gib(miss->miss_bytes, arena));
+                               gl_gib_text(miss->miss_bytes, arena));
     return result->rejection_count > 0
                ? gl_arena_printf(arena, "no layout is possible: %s", result->rejections[0].reason)
                : "no layout is possible";

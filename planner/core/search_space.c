@@ -38,8 +38,7 @@ static int64_t ranks_of(const gl_search_degrees *g)
     return (int64_t)g->tp * g->cp * g->pp * g->dp;
 }
 
-/* ---- groups -----------------------------------------------------------------------------------
- */
+/* ---- groups ---- */
 
 typedef struct group_list {
     const gl_search_space *space;
@@ -143,8 +142,7 @@ gl_parallel gl_search__parallel(const gl_search_space *space, const gl_search_de
     return p;
 }
 
-/* ---- inside a group ---------------------------------------------------------------------------
- */
+/* ---- inside a group ---- */
 
 static int largest_micro(const gl_search_space *s, const gl_search_degrees *g)
 {
@@ -312,8 +310,7 @@ void gl_search__apply(const gl_search_schedule *schedule, const gl_search_varian
     p->recompute = variant->recompute;
 }
 
-/* ---- what is not legal ------------------------------------------------------------------------
- */
+/* ---- what is not legal ---- */
 
 /* Tensor parallel groups that leave the node, unless the caller allows them. */
 static const char *refuse_tp(const gl_search_space *s, int tp, gl_arena *arena)

@@ -47,7 +47,7 @@ static double step_with(gl_knob knob, double value, const gl_setup *setup,
     return time_s;
 }
 
-/* ---- sensitivities ------------------------------------------------------------------------ */
+/* ---- sensitivities ---- */
 
 static double half_of(gl_knob knob, double value)
 {
@@ -70,11 +70,6 @@ static double elasticity(const gl_sensitivity *row, double step_s)
     return fabs(slope) < EQUAL ? 0 : slope;
 }
 
-static bool is_of_the_work(gl_knob knob)
-{
-    return knob == GL_KNOB_COMPRESSION || knob == GL_KNOB_BATCH || knob == GL_KNOB_MICRO;
-}
-
 size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_options *options,
                             gl_sensitivity *rows)
 {
@@ -82,7 +77,7 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
     for (int k = 0; k < GL_KNOB_COUNT; k++) {
         gl_knob knob = (gl_knob)k;
         double value = gl_knob_value(knob, setup);
-        if (isnan(value) || is_of_the_work(knob))
+        if (isnan(value) || gl_knob_is_of_the_work(knob))
             continue;
         gl_sensitivity row = {.knob = knob, .value = value, .low_value = half_of(knob, value)};
         row.high_value = 2 * value;
@@ -99,7 +94,7 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
     return count;
 }
 
-/* ---- break-even --------------------------------------------------------------------------- */
+/* ---- break-even ---- */
 
 typedef struct search {
     gl_knob knob;

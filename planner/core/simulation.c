@@ -71,8 +71,7 @@ struct simulator {
     gl_simulation *out;
 };
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---- */
 
 static void emit(stage_state *s, gl_stream stream, gl_event_kind kind, slot at, size_t row,
                  double start_s, double end_s)
@@ -189,8 +188,7 @@ static void on_sent(void *context, const gl_queued *message, double start_s, dou
     emit(s, GL_STREAM_DP, kind, s->now.slot, message->of->row, start_s, end_s);
 }
 
-/* ---- the order of passes ----------------------------------------------------------------------
- */
+/* ---- the order of passes ---- */
 
 /* Megatron's table (core/pipeline_parallel/schedules.py, get_schedule_table): a group of p
  * microbatches goes through a chunk, then through the next one. The last group takes what is left
@@ -246,8 +244,7 @@ static slot slot_of(const simulator *sim, int phase, int64_t place)
     return at;
 }
 
-/* ---- passes -----------------------------------------------------------------------------------
- */
+/* ---- passes ---- */
 
 static double *arrival(const simulator *sim, int phase, int virtual_stage, int64_t microbatch)
 {
@@ -338,8 +335,7 @@ static void run_passes(simulator *sim)
         assert(sim->stages[i].next == 2 * sim->passes);
 }
 
-/* ---- the end of the step ----------------------------------------------------------------------
- */
+/* ---- the end of the step ---- */
 
 /* Rests of messages after a stage's last pass: exposed is what comes after all stages' compute. */
 typedef struct tail {
@@ -414,8 +410,7 @@ static void finish_step(simulator *sim)
         sim->out->time_s = gl_larger(sim->out->time_s, update(&sim->stages[i], ready_s));
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ---- */
 
 static void prepare_stage(simulator *sim, int index, const gl_stage_work *work)
 {
@@ -518,8 +513,7 @@ double gl_simulation_events(const gl_workload *workload, const gl_stage_plan *st
     return events;
 }
 
-/* ---- the parts of a step ----------------------------------------------------------------------
- */
+/* ---- the parts of a step ---- */
 
 /* Past so many events only some of the microbatches are simulated (see below). */
 static const double EVENTS_MAX = 300000;

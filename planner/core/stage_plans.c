@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- overlap ----------------------------------------------------------------------------------
- */
+/* ---- overlap ---- */
 
 /*
  * Median loss over what was measured on this transport. Where compute lasts longer, what the series
@@ -99,8 +98,7 @@ gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
     return layout;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------
- */
+/* ---- calls ---- */
 
 gl_memo *gl_call_memo(gl_arena *arena)
 {
@@ -166,8 +164,7 @@ static bool time_rows(const gl_stage_planner *p, gl_stage_plan *sp, gl_error *er
     return true;
 }
 
-/* ---- stages -----------------------------------------------------------------------------------
- */
+/* ---- stages ---- */
 
 gl_memo *gl_base_memo(gl_arena *arena)
 {

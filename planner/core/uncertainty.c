@@ -31,9 +31,7 @@ typedef struct sampler {
     int compute, model, overlap; /* indices of these sources */
 } sampler;
 
-/* ------------------------------------------------------------------------------------------------
- * Sources
- */
+/* ---- sources ---- */
 
 static int add_source(sampler *s, gl_error_source source)
 {
@@ -175,9 +173,7 @@ static void find_sources(sampler *s)
     weigh_rows(s);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * Draws
- */
+/* ---- draws ---- */
 
 static double factor_at(const gl_error_source *source, double z)
 {
@@ -258,9 +254,7 @@ static void draw(sampler *s, double middle_s)
     s->out->p90_s = gsl_stats_quantile_from_sorted_data(sorted, 1, n, 0.9);
 }
 
-/* ------------------------------------------------------------------------------------------------
- * What each source is worth
- */
+/* ---- what each source is worth ---- */
 
 static int compare_shares(const void *a, const void *b)
 {

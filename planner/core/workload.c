@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/workload.h"
 
+#include <stddef.h>
+
+const char *const gl_schedule_names[] = {"gpipe", "1f1b", "interleaved", NULL};
+const char *const gl_recompute_names[] = {"none", "selective", "full", NULL};
+const char *const gl_cp_methods[] = {"ring", "allgather", "ulysses", NULL};
+
 static const double mebibyte = 1024.0 * 1024.0;
 
 static gl_model default_model(void)

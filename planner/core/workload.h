@@ -27,6 +27,9 @@ typedef enum gl_recompute {
 } gl_recompute;
 typedef enum gl_cp_method { GL_CP_RING, GL_CP_ALLGATHER, GL_CP_ULYSSES } gl_cp_method;
 
+/* As in descriptions, by value; NULL-terminated. */
+extern const char *const gl_schedule_names[], *const gl_recompute_names[], *const gl_cp_methods[];
+
 typedef struct gl_attention {
     gl_attention_kind kind;
     int q_lora;                   /* MLA: rank of the query's compression; 0 = none */

@@ -38,7 +38,7 @@ static bool fail(const picker *p, const char *message)
     return gl_fail_at(p->err, GL_ERROR_INPUT, &mark, NULL, "%s", message);
 }
 
-/* ---- Runs -------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static bool run_wanted(const picker *p, const gl_run *run)
 {
@@ -108,7 +108,7 @@ static bool find_gpu(const picker *p, const char **gpu)
     return true;
 }
 
-/* ---- Transports -------------------------------------------------------------------------- */
+/* ---- transports ---- */
 
 static bool in_tier(const gl_curve *curve, gl_calibration_tier tier)
 {
@@ -183,7 +183,7 @@ static bool choose_transport(const picker *p, gl_calibration_tier tier, gl_trans
     return clear || fail_transports(p, tier, present);
 }
 
-/* ---- One curve per key ------------------------------------------------------------------- */
+/* ---- one curve per key ---- */
 
 static int compare_ints(int64_t a, int64_t b)
 {
@@ -191,16 +191,11 @@ static int compare_ints(int64_t a, int64_t b)
 }
 
 /* Curves of floating-point types stand for each other: the wire sees bytes. */
-static int is_integer_type(gl_dtype dtype)
-{
-    return dtype >= GL_INT8 && dtype <= GL_UINT64;
-}
-
 static int compare_keys(const gl_curve *a, const gl_curve *b)
 {
     const int64_t keys[][2] = {
         {a->collective, b->collective},
-        {is_integer_type(a->dtype), is_integer_type(b->dtype)},
+        {gl_dtype_is_integer(a->dtype), gl_dtype_is_integer(b->dtype)},
         {a->placement.ranks, b->placement.ranks},
         {a->placement.nodes, b->placement.nodes},
         {a->placement.ranks_per_node, b->placement.ranks_per_node},
@@ -211,12 +206,6 @@ static int compare_keys(const gl_curve *a, const gl_curve *b)
         if (keys[i][0] != keys[i][1])
             return compare_ints(keys[i][0], keys[i][1]);
     return 0;
-}
-
-/* When a run took place, as ISO 8601, which sorts as text. */
-static const char *run_time(const gl_run *run)
-{
-    return run->started_at[0] != '\0' ? run->started_at : run->recorded_at;
 }
 
 /* Training moves BF16; of the others, the nearer in width first. */
@@ -235,7 +224,7 @@ static int compare_merit(const candidate *a, const candidate *b)
     int complete = (b->run->state == GL_RUN_COMPLETE) - (a->run->state == GL_RUN_COMPLETE);
     if (complete != 0)
         return complete;
-    int newer = strcmp(run_time(b->run), run_time(a->run));
+    int newer = strcmp(gl_run_taken_at(b->run), gl_run_taken_at(a->run));
     if (newer != 0)
         return newer;
     if (a->run->id != b->run->id)
@@ -319,7 +308,7 @@ static bool load_tier(picker *p, gl_calibration_tier tier, gl_curve **curves, si
     return take_curves(p, list, candidates, curves, count);
 }
 
-/* ---- Rates ------------------------------------------------------------------------------- */
+/* ---- rates ---- */
 
 static void take_rates(const picker *p, gl_calibration *out)
 {
@@ -336,7 +325,7 @@ static void take_rates(const picker *p, gl_calibration *out)
     out->overlap = overlap;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static bool load_curves(picker *p, gl_calibration *out)
 {

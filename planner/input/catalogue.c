@@ -37,7 +37,7 @@ typedef struct document {
     size_t source_count;
 } document;
 
-/* ---- Sources ----------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 /* The text at section.sources.NAME.KEY; NULL after a diagnosis, or when absent. */
 static const char *source_text(const document *d, const gl_yaml_node *node, const char *key,
@@ -165,7 +165,7 @@ static void resolve_figures(document *d, char *target)
     }
 }
 
-/* ---- Files ------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static bool load_entry(const char *path, const char *section, const gl_field *fields,
                        gl_arena *arena, void *target, gl_diagnostics *diagnostics)

@@ -12,7 +12,6 @@ static const char *const attachments[] = {"gpu-switch", "cpu", "cross-numa", NUL
 static const char *const media[] = {"auto", "dac", "aec", "aoc", "optics", "link", NULL};
 static const char *const power_by[] = {"energy", "colocation", NULL};
 static const char *const acquisitions[] = {"buy", "rent", NULL};
-static const char *const amortisations[] = {"straight", "annuity", "decay", NULL};
 #define TERM_ROW(name, term, unit, low, high, sentence) \
     REAL_ROW(name, terms.stated[GL_TERM_##term], unit, low, high, "as in the price list", sentence)
 static const char *const fabrics[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
@@ -60,7 +59,7 @@ const gl_field gl_cluster_fields[] = {
     TERM_ROW("cluster.site.rack_switches", RACK_SWITCHES, GL_NUMBER, 1, 1000, "Switches of a rack."),
     TERM_ROW("cluster.site.server_power", SERVER_POWER, GL_NUMBER, 1, 10, "Power of a server over that of its GPUs, where the price list has no power of the server."),
     CHOICE_ROW("cluster.cost.acquisition", terms.acquisition, acquisitions, "buy", "Bought, or rented by the GPU and hour (rent.GPU in the price list)."),
-    CHOICE_ROW("cluster.cost.amortisation", terms.amortisation, amortisations, "straight", "What a year takes of the purchase: an even share (straight), payments with interest (annuity), or what price-performance takes off (decay, Epoch AI)."),
+    CHOICE_ROW("cluster.cost.amortisation", terms.amortisation, gl_amortisations, "straight", "What a year takes of the purchase: an even share (straight), payments with interest (annuity), or what price-performance takes off (decay, Epoch AI)."),
     TERM_ROW("cluster.cost.life_years", LIFE, GL_NUMBER, 0.1, 50, "Years over which what was bought is used."),
     TERM_ROW("cluster.cost.residual", RESIDUAL, GL_FRACTION, 0, 1, "Share of the purchase that it is worth at the end."),
     TERM_ROW("cluster.cost.interest", INTEREST, GL_FRACTION, 0, 1, "Price of money a year."),

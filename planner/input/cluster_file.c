@@ -27,17 +27,12 @@ typedef struct loader {
     gl_diagnostics *diagnostics;
 } loader;
 
-static size_t problems(const gl_diagnostics *diagnostics)
-{
-    return diagnostics->count + diagnostics->dropped;
-}
-
 static gl_cluster default_cluster(void)
 {
     return (gl_cluster){.oversubscription = 1, .terms = gl_cost_terms_defaults()};
 }
 
-/* ---- A database as a cluster ------------------------------------------------------------- */
+/* ---- a database as a cluster ---- */
 
 static int larger(int a, int b)
 {
@@ -59,14 +54,14 @@ static void size_from_curves(gl_cluster *cluster, const gl_curve *curves, size_t
 static void find_measured_gpu(const loader *l, const gl_calibration *measured, const char *file)
 {
     gl_mark mark = {.file = file};
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     if (measured->gpu[0] == '\0') {
         gl_warn(l->warnings, l->arena, &mark, NULL,
                 "names no GPU: compute and memory are not planned");
         return;
     }
     l->cluster->gpu = gl_catalogue_gpu(measured->gpu, l->arena, l->diagnostics);
-    if (l->cluster->gpu == NULL && problems(l->diagnostics) == before)
+    if (l->cluster->gpu == NULL && gl_diagnostics_found(l->diagnostics) == before)
         gl_warn(l->warnings, l->arena, &mark, NULL,
                 "the catalogue has no GPU '%.100s': compute and memory are not planned",
                 measured->gpu);
@@ -113,7 +108,7 @@ static bool load_database(const loader *l, const char *file, const char *label)
     return true;
 }
 
-/* ---- Catalogue entries of a description -------------------------------------------------- */
+/* ---- catalogue entries of a description ---- */
 
 /* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …" */
 static void diagnose_no_entry(const loader *l, const char *path, const char *name,
@@ -139,24 +134,24 @@ static const char *entry_name(const loader *l, const char *path, const char *nam
 
 static void load_gpu(const loader *l)
 {
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     const char *path = "cluster.gpu";
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
     l->cluster->gpu = gl_catalogue_gpu(entry_name(l, path, name), l->arena, l->diagnostics);
-    if (l->cluster->gpu == NULL && problems(l->diagnostics) == before)
+    if (l->cluster->gpu == NULL && gl_diagnostics_found(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "gpus", "GPU");
 }
 
 static void load_link(const loader *l, const char *path, const gl_link **link)
 {
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
     *link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
-    if (*link == NULL && problems(l->diagnostics) == before)
+    if (*link == NULL && gl_diagnostics_found(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "links", "link");
 }
 
@@ -182,18 +177,17 @@ static void limit_by_slot(const loader *l, gl_link *link)
 {
     const gl_cluster *c = l->cluster;
     double most = slot_bandwidth(c);
-    char has[32], gets[32];
     if (most >= link->bw_bytes_per_s.value)
         return;
     gl_mark mark = gl_fields_mark(&l->tree, "cluster.inter_node.slot");
     gl_warn(l->warnings, l->arena, &mark, "cluster.inter_node.slot",
             "a NIC of %s on %s%s is planned with %s: %s",
-            gl_format_quantity(link->bw_bytes_per_s.value, GL_BYTES_PER_S, has, sizeof has),
+            gl_quantity_text(link->bw_bytes_per_s.value, GL_BYTES_PER_S, l->arena),
             c->nic_slot->name,
             c->nic_attachment == GL_ATTACHED_TO_SWITCH ? ""
             : c->nic_attachment == GL_ATTACHED_TO_CPU  ? " that hangs off the CPU"
                                                        : " that hangs off another CPU",
-            gl_format_quantity(most, GL_BYTES_PER_S, gets, sizeof gets),
+            gl_quantity_text(most, GL_BYTES_PER_S, l->arena),
             c->nic_attachment == GL_ATTACHED_TO_SWITCH ? "the slot carries no more"
                                                        : "no more passes from a GPU through CPUs");
     double share = most / link->bw_bytes_per_s.value;
@@ -236,7 +230,7 @@ static void find_domain(const loader *l)
         c->domain_gpus = (int)link->domain_gpus.value;
 }
 
-/* ---- Calibrations of a description ------------------------------------------------------- */
+/* ---- calibrations of a description ---- */
 
 static void check_same_gpu(const loader *l, const gl_mark *mark, const char *path,
                            const gl_calibration *measured)
@@ -297,7 +291,7 @@ static void load_calibration(const loader *l, const char *path, gl_calibration_t
         use_rates(l->cluster, &measured);
 }
 
-/* ---- Rules of a description -------------------------------------------------------------- */
+/* ---- rules of a description ---- */
 
 static void need(const loader *l, bool present, const char *path, const char *why)
 {
@@ -438,7 +432,7 @@ static const char *default_name(const loader *l)
 /* A name, a file seen from the description, or a list in place. */
 static void load_prices(const loader *l)
 {
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     const gl_yaml_node *node = gl_yaml_find(&l->tree, "prices");
     if (node == NULL)
         return;
@@ -454,7 +448,7 @@ static void load_prices(const loader *l)
         diagnose_no_entry(l, "prices", name, "prices", "price list");
     else
         l->cluster->price_list = gl_prices_load(file, l->arena, l->diagnostics);
-    if (problems(l->diagnostics) != before)
+    if (gl_diagnostics_found(l->diagnostics) != before)
         l->cluster->price_list = NULL;
 }
 
@@ -489,7 +483,7 @@ static bool load_tree(const loader *l, size_t before)
 {
     l->cluster->bounded = true;
     gl_fields_load(gl_cluster_fields, &l->tree, l->arena, l->cluster, l->diagnostics);
-    if (problems(l->diagnostics) != before)
+    if (gl_diagnostics_found(l->diagnostics) != before)
         return false;
     load_prices(l);
     check_power(l);
@@ -503,13 +497,13 @@ static bool load_tree(const loader *l, size_t before)
     find_domain(l);
     load_calibration(l, "cluster.intra_node.calibration", GL_INSIDE_NODES, &l->cluster->intra);
     load_calibration(l, "cluster.inter_node.calibration", GL_ACROSS_NODES, &l->cluster->inter);
-    if (problems(l->diagnostics) == before)
+    if (gl_diagnostics_found(l->diagnostics) == before)
         check_description(l);
-    if (problems(l->diagnostics) == before)
+    if (gl_diagnostics_found(l->diagnostics) == before)
         check_node(l);
-    if (problems(l->diagnostics) == before)
+    if (gl_diagnostics_found(l->diagnostics) == before)
         check_sites(l);
-    return problems(l->diagnostics) == before;
+    return gl_diagnostics_found(l->diagnostics) == before;
 }
 
 /* "prices: standard" as {base: standard}, so that a setting can go into it. */
@@ -536,7 +530,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
                              size_t setting_count)
 {
     gl_error err;
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     if (gl_file_is_nccl_log(file))
         return gl_diagnose(l->diagnostics, &(gl_mark){.file = file}, NULL,
                            "is output of nccl-tests: import it first: gpulink-calibrate import "
@@ -558,7 +552,7 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
     return load_tree(l, before);
 }
 
-/* ---- What a name means ------------------------------------------------------------------- */
+/* ---- what a name means ---- */
 
 static bool is_database(const char *file, const char *label)
 {
@@ -628,7 +622,7 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
 {
     gl_cluster read = default_cluster();
     loader l = {.arena = arena, .cluster = &read, .warnings = warnings, .diagnostics = diagnostics};
-    size_t before = problems(diagnostics);
+    size_t before = gl_diagnostics_found(diagnostics);
     const char *label = NULL, *file = name;
     if (!gl_file_exists(file) && strcmp(name, "-") != 0)
         file = gl_datadir_find(arena, "clusters", name, yaml_extensions);
@@ -641,7 +635,7 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
     else if (refuse_settings(&l, file, settings, setting_count))
         load_database(&l, file, label);
     read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
-    if (problems(diagnostics) != before)
+    if (gl_diagnostics_found(diagnostics) != before)
         return false;
     *cluster = read;
     return true;
@@ -656,11 +650,11 @@ bool gl_cluster_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_cluster 
                 .cluster = &read,
                 .warnings = warnings,
                 .diagnostics = diagnostics};
-    size_t before = problems(diagnostics);
+    size_t before = gl_diagnostics_found(diagnostics);
     read.name = default_name(&l);
     load_tree(&l, before);
     read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
-    if (problems(diagnostics) != before)
+    if (gl_diagnostics_found(diagnostics) != before)
         return false;
     *cluster = read;
     return true;

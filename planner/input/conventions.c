@@ -40,12 +40,7 @@ struct gl_conventions {
     known_cluster *clusters;
 };
 
-static size_t problems(const gl_diagnostics *diagnostics)
-{
-    return diagnostics->count + diagnostics->dropped;
-}
-
-/* ---- Patterns ---------------------------------------------------------------------------- */
+/* ---- patterns ---- */
 
 /* '*' is any text, everything else itself. */
 static bool matches(const char *pattern, const char *text)
@@ -89,7 +84,7 @@ static bool statement_holds(const statement *s, const gl_known_run *run)
     return true;
 }
 
-/* ---- Loading ----------------------------------------------------------------------------- */
+/* ---- loading ---- */
 
 typedef struct loader {
     gl_conventions *out;
@@ -244,7 +239,7 @@ static void read_statement(const loader *l, const gl_yaml_node *node)
 {
     statement s = {.condition_count = 0};
     bool because = false;
-    size_t before = problems(l->diagnostics);
+    size_t before = gl_diagnostics_found(l->diagnostics);
     if (node->kind != GL_YAML_MAPPING) {
         gl_diagnose(l->diagnostics, &node->mark, "conventions",
                     "needed: a mapping with when, because and what holds then");
@@ -252,9 +247,9 @@ static void read_statement(const loader *l, const gl_yaml_node *node)
     }
     for (const gl_yaml_node *child = node->first; child != NULL; child = child->next)
         read_entry(l, child, &s, &because);
-    if (problems(l->diagnostics) == before && s.condition_count == 0)
+    if (gl_diagnostics_found(l->diagnostics) == before && s.condition_count == 0)
         gl_diagnose(l->diagnostics, &node->mark, "conventions", "'when' is missing");
-    if (problems(l->diagnostics) == before && !because)
+    if (gl_diagnostics_found(l->diagnostics) == before && !because)
         gl_diagnose(l->diagnostics, &node->mark, "conventions",
                     "'because' is missing: where it is known from");
     gl_workload workload = gl_workload_defaults();
@@ -272,7 +267,7 @@ gl_conventions *gl_conventions_load(const char *path, gl_arena *arena, gl_diagno
     static const char *const extensions[] = {"yaml", NULL};
     gl_yaml_tree tree;
     gl_error err;
-    size_t before = problems(diagnostics);
+    size_t before = gl_diagnostics_found(diagnostics);
     if (path == NULL)
         path = gl_datadir_find(arena, "validation", "conventions", extensions);
     if (path == NULL) {
@@ -292,10 +287,10 @@ gl_conventions *gl_conventions_load(const char *path, gl_arena *arena, gl_diagno
     else
         for (const gl_yaml_node *node = list->first; node != NULL; node = node->next)
             read_statement(&l, node);
-    return problems(diagnostics) == before ? out : NULL;
+    return gl_diagnostics_found(diagnostics) == before ? out : NULL;
 }
 
-/* ---- From a row to two descriptions ------------------------------------------------------ */
+/* ---- from a row to two descriptions ---- */
 
 typedef struct builder {
     gl_conventions *conventions;
@@ -454,7 +449,7 @@ static void check_ranks(builder *b)
         cannot(b, "tp x pp x cp x dp makes %.0f ranks, the run had %.0f GPUs", ranks, gpus);
 }
 
-/* ---- Clusters ---------------------------------------------------------------------------- */
+/* ---- clusters ---- */
 
 /* NICs whose ports together have the stated bandwidth; where no number of them has, a port has what
  * is missing or too much. */
@@ -572,7 +567,7 @@ static void load_cluster(builder *b)
     b->out->cluster = known->cluster;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static void load_workload(builder *b)
 {

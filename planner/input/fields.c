@@ -30,7 +30,7 @@ typedef struct loader {
     bool *seen; /* by row of the table */
 } loader;
 
-/* ---- Scalars ----------------------------------------------------------------------------- */
+/* ---- scalars ---- */
 
 /* What YAML 1.1 reads as null, and nothing at all. */
 static bool is_null(const gl_yaml_node *node)
@@ -108,7 +108,7 @@ static const char *scalar(gl_diagnostics *diagnostics, const gl_field *field,
     return node->text;
 }
 
-/* ---- Ranges ------------------------------------------------------------------------------ */
+/* ---- ranges ---- */
 
 /* "1.00 s" → "1 s": a limit is exact. */
 static void drop_zeros(char *text)
@@ -163,7 +163,7 @@ static bool check_range(const loader *l, const gl_field *field, const gl_yaml_no
                        gl_printable(node->text, found, sizeof found), range);
 }
 
-/* ---- One loader per type ----------------------------------------------------------------- */
+/* ---- one loader per type ---- */
 
 static bool read_integer(const loader *l, const gl_field *field, const gl_yaml_node *node,
                          long long *value)
@@ -376,7 +376,7 @@ static void load_order(const loader *l, const gl_field *field, const gl_yaml_nod
                 gl_printable(text, found, sizeof found));
 }
 
-/* ---- Figures ----------------------------------------------------------------------------- */
+/* ---- figures ---- */
 
 static const char *const figure_keys[] = {"value", "low", "high", "source"};
 
@@ -460,7 +460,7 @@ static const load_function load_functions[GL_FIELD_TYPE_COUNT] = {
     [GL_FIELD_SPECIAL] = load_special,
 };
 
-/* ---- Keys -------------------------------------------------------------------------------- */
+/* ---- keys ---- */
 
 const gl_field *gl_fields_find(const gl_field *fields, const char *path)
 {

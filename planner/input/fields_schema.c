@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- Cells ------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 static gl_cell choice_cell(const gl_field *field, const void *value)
 {
@@ -99,7 +99,7 @@ gl_cell gl_field_cell(const gl_field *field, const void *target, gl_arena *arena
     return gl_text(NULL);
 }
 
-/* ---- Schema ------------------------------------------------------------------------------ */
+/* ---- schema ---- */
 
 static const char *const type_names[GL_FIELD_TYPE_COUNT] = {
     [GL_FIELD_INT] = "integer",   [GL_FIELD_INT64] = "integer", [GL_FIELD_REAL] = "quantity",

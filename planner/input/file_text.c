@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/input/file_text.h"
 
+#include "common/order.h"
 #include "common/text.h"
 
 #include <dirent.h>
@@ -32,7 +33,7 @@ static bool fail_missing(const char *path, gl_error *err)
     return fail_file(err, GL_ERROR_INPUT, path, reason);
 }
 
-/* ---- Streams ------------------------------------------------------------------------------ */
+/* ---- streams ---- */
 
 /* What comes over a pipe comes once: the text is kept until the program ends, if it asks for that.
  */
@@ -73,7 +74,7 @@ static bool is_stream(int fd, const struct stat *info)
     return fd == STDIN_FILENO || S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------ */
+/* ---- reading ---- */
 
 /* Opens a file for reading; whose fault it is when that fails depends on the reason. A named pipe
  * does not block here: see first_bytes. */
@@ -233,11 +234,6 @@ bool gl_file_is_nccl_log(const char *path)
     return false;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 const char *gl_file_guess(gl_arena *arena, const char *path)
 {
     enum { FILES_MAX = 10000, GUESS_BYTES = 300 };
@@ -256,7 +252,7 @@ const char *gl_file_guess(gl_arena *arena, const char *path)
     }
     closedir(folder);
     if (count > 0)
-        qsort(names, count, sizeof *names, by_name);
+        qsort(names, count, sizeof *names, gl_compare_texts);
     return gl_guess(path + length, names, count, guess, GUESS_BYTES);
 }
 

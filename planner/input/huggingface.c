@@ -43,7 +43,7 @@ typedef struct family {
     const char *note;                /* what is not counted, as a warning; NULL = nothing */
 } family;
 
-/* ---- Values ------------------------------------------------------------------------------ */
+/* ---- values ---- */
 
 static bool is_null(const gl_yaml_node *node)
 {
@@ -132,7 +132,7 @@ static void warn(const reader *r, const char *key, const char *message)
     gl_warn(r->warnings, r->arena, node != NULL ? &node->mark : &file, key, "%s", message);
 }
 
-/* ---- What is particular to a family ------------------------------------------------------ */
+/* ---- what is particular to a family ---- */
 
 static void finish_llama(const reader *r)
 {
@@ -383,7 +383,7 @@ static const family families[] = {
 
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 
-/* ---- All families ------------------------------------------------------------------------ */
+/* ---- all families ---- */
 
 static void apply_traits(const reader *r, unsigned traits)
 {

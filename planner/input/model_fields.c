@@ -12,9 +12,6 @@ static const char *const biases[] = {"false", "true", "qkv", NULL};
 static const char *const norms[] = {"rmsnorm", "layernorm", NULL};
 static const char *const attention_kernels[] = {"best", "flash2", "flash1", "unfused", NULL};
 static const char *const elementwise[] = {"eager", "fused", NULL};
-static const char *const schedules[] = {"gpipe", "1f1b", "interleaved", NULL};
-static const char *const recomputes[] = {"none", "selective", "full", NULL};
-static const char *const cp_methods[] = {"ring", "allgather", "ulysses", NULL};
 static const char *const compute_types[] = {"bf16", "fp16", "fp32", "fp8", NULL};
 static const char *const gradient_types[] = {"fp32", "bf16", "fp16", NULL};
 static const char *const optimizer_types[] = {"fp32", "bf16", "fp16", "fp8", "int8", "fp64", NULL};
@@ -69,16 +66,16 @@ const gl_field gl_model_fields[] = {
     INT_ROW("parallel.ep", parallel.ep, 1, 65536, "1", "Expert parallel ranks, inside dp x cp."),
     BOOL_ROW("parallel.sequence_parallel", parallel.sequence_parallel, "false", "Norms and dropout are split over the TP ranks: all-gather and reduce-scatter instead of all-reduce."),
     INT_ROW("parallel.zero", parallel.zero, 0, 3, "0", "ZeRO stage: 0 all-reduces gradients (DDP), 1 shards the optimizer, 2 also gradients, 3 also parameters (FSDP)."),
-    CHOICE_ROW("parallel.schedule", parallel.schedule, schedules, "1f1b", "Pipeline schedule."),
+    CHOICE_ROW("parallel.schedule", parallel.schedule, gl_schedule_names, "1f1b", "Pipeline schedule."),
     BOOL_ROW("parallel.scatter_gather", parallel.scatter_gather, "false", "Without sequence parallelism, each TP rank sends its part of an activation to the next stage, which gathers them (Megatron, DeepSpeed) instead of each sending the whole."),
     INT_ROW("parallel.virtual_stages", parallel.virtual_stages, 1, 1000, "1", "Chunks of layers that each stage holds under the interleaved schedule."),
-    CHOICE_ROW("parallel.recompute", parallel.recompute, recomputes, "none", "Activations computed again in backward: none, the attention core (selective), or whole layers (full)."),
+    CHOICE_ROW("parallel.recompute", parallel.recompute, gl_recompute_names, "none", "Activations computed again in backward: none, the attention core (selective), or whole layers (full)."),
     BOOL_ROW("parallel.recompute_early_stop", parallel.recompute_early_stop, "false", "Full recomputation does not repeat the last collective of a block (PyTorch's checkpoint)."),
     BOOL_ROW("parallel.sp_regather", parallel.sp_regather, "true", "With sequence parallelism, backward gathers the input of column-parallel layers again (Megatron) instead of keeping it."),
     BOOL_ROW("parallel.reshard", parallel.reshard, "true", "ZeRO-3 frees parameters after forward and gathers them again in backward."),
     BOOL_ROW("parallel.reduce_scatter", parallel.reduce_scatter, "true", "ZeRO-1 and 2 reduce-scatter gradients; false: they all-reduce them and use their shard (DeepSpeed's BF16 optimizer, InternEvo)."),
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
-    CHOICE_ROW("parallel.cp_method", parallel.cp_method, cp_methods, "ring", "How context parallel ranks exchange keys and values."),
+    CHOICE_ROW("parallel.cp_method", parallel.cp_method, gl_cp_methods, "ring", "How context parallel ranks exchange keys and values."),
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
     INT_ROW("parallel.shard", parallel.shard, 0, 1000000, "0", "ZeRO inside this many ranks, all-reduce of the shards across the rest (HSDP; ZeRO-1 inside a node); 0: over all of dp x cp."),
     BOOL_ROW("parallel.vocab_parallel", parallel.vocab_parallel, "true", "Embedding and LM head are split over the TP ranks; false: each holds them whole."),

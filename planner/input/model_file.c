@@ -32,7 +32,7 @@ static size_t problems(const loader *l)
  * of pre-training (Llama 2 and 3, OLMo: 4 Mi tokens a step), said in a warning. */
 enum { BARE_SEQUENCE = 4096, BARE_BATCH_TOKENS = 4 << 20 };
 
-/* ---- Hugging Face ------------------------------------------------------------------------ */
+/* ---- Hugging Face ---- */
 
 static const char *base_name(const char *path)
 {
@@ -101,7 +101,7 @@ static void load_huggingface(const loader *l, const char *file)
                     base_name(file), positions);
 }
 
-/* ---- Completeness ------------------------------------------------------------------------ */
+/* ---- completeness ---- */
 
 /* Has every layer experts, so that no dense MLP needs a width? */
 static bool all_layers_have_experts(const gl_moe *moe)
@@ -142,7 +142,7 @@ static void check_complete(const loader *l)
         }
 }
 
-/* ---- Defaults that follow from other fields ---------------------------------------------- */
+/* ---- defaults that follow from other fields ---- */
 
 static void derive_head_dim(const loader *l)
 {
@@ -180,7 +180,7 @@ static void derive_defaults(const loader *l)
         w->precision.combine = w->precision.compute;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 void gl_findings_report(const gl_findings *findings, const gl_yaml_tree *tree, gl_arena *arena,
                         gl_texts *warnings, gl_diagnostics *diagnostics)

@@ -37,11 +37,6 @@ typedef struct reader {
     bool over_bundled;  /* a list of one's own */
 } reader;
 
-static size_t problems(const gl_diagnostics *diagnostics)
-{
-    return diagnostics->count + diagnostics->dropped;
-}
-
 const char *gl_prices_find(const char *name, gl_arena *arena)
 {
     bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
@@ -50,8 +45,7 @@ const char *gl_prices_find(const char *name, gl_arena *arena)
     return gl_datadir_find(arena, "prices", name, yaml_extensions);
 }
 
-/* ---- sources
- * ------------------------------------------------------------------------------------- */
+/* ---- sources ---- */
 
 static const char *scalar_of(const gl_yaml_node *mapping, const char *key)
 {
@@ -130,8 +124,7 @@ static void resolve_source(const reader *r, const gl_yaml_node *part, gl_price *
         price->date = "";
 }
 
-/* ---- currencies
- * ---------------------------------------------------------------------------------- */
+/* ---- currencies ---- */
 
 /* "EUR". A code that is misspelt would never find its rate. */
 static bool is_currency(const char *text)
@@ -148,8 +141,7 @@ static bool diagnose_currency(const reader *r, const gl_mark *mark, const char *
                        gl_printable(found, shown, sizeof shown));
 }
 
-/* ---- parts
- * --------------------------------------------------------------------------------------- */
+/* ---- parts ---- */
 
 static const gl_price unpriced = {
     .low = (double)NAN, .typical = (double)NAN, .high = (double)NAN, .title = "", .unit = ""};
@@ -258,7 +250,7 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     gl_price price = known != NULL ? *known : unpriced;
     const gl_part_kind *kind = gl_part_kind_find(name, strcspn(name, "."));
     const gl_field limits = gl_part_limits(kind, name);
-    size_t before = problems(r->diagnostics), first = r->diagnostics->count;
+    size_t before = gl_diagnostics_found(r->diagnostics), first = r->diagnostics->count;
     if (kind->names == GL_PART_FIXED && !check_known(r, node, name))
         return;
     if (states_price(node)) {
@@ -277,7 +269,7 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     else
         load_node(r, node, PART, gl_part_fields_of(kind, name, PART, r->arena), &price);
     name_part(r, first, name);
-    if (problems(r->diagnostics) != before)
+    if (gl_diagnostics_found(r->diagnostics) != before)
         return;
     if (r->based && !price.is_new && !check_known(r, node, name))
         return;
@@ -308,8 +300,7 @@ static void load_parts(const reader *r, const gl_yaml_node *mapping, const char 
     }
 }
 
-/* ---- the document
- * -------------------------------------------------------------------------------- */
+/* ---- the document ---- */
 
 static void add_rate(const reader *r, const char *currency, double rate)
 {
@@ -448,7 +439,7 @@ static bool is_bundled(const char *file, gl_arena *arena)
 static bool load_over(const gl_yaml_tree *tree, const chain *files, gl_arena *arena,
                       gl_diagnostics *diagnostics, gl_price_list *list, double *spread)
 {
-    size_t before = problems(diagnostics);
+    size_t before = gl_diagnostics_found(diagnostics);
     const char *name = list->name, *file = list->file;
     bool bundled = is_bundled(files->file, arena);
     reader r = {.tree = tree,
@@ -481,7 +472,7 @@ static bool load_over(const gl_yaml_tree *tree, const chain *files, gl_arena *ar
         load_parts(&r, parts, NULL);
     else if (parts != NULL)
         gl_diagnose(diagnostics, &parts->mark, "prices.parts", "needed: a mapping of parts");
-    return problems(diagnostics) == before;
+    return gl_diagnostics_found(diagnostics) == before;
 }
 
 const gl_price_list *gl_prices_load(const char *name, gl_arena *arena, gl_diagnostics *diagnostics)

@@ -13,7 +13,7 @@ enum { GUESS_BYTES = 200, LIST_BYTES = 400, FIELDS_MAX = 32 };
 
 static const char *const yaml_extensions[] = {"yaml", NULL};
 
-/* ---- Kinds ------------------------------------------------------------------------------- */
+/* ---- kinds ---- */
 
 const gl_part_kind *gl_part_kind_find(const char *name, size_t length)
 {
@@ -36,7 +36,7 @@ static bool has(const char *const *names, const char *name)
     return false;
 }
 
-/* ---- Fields ------------------------------------------------------------------------------ */
+/* ---- fields ---- */
 
 /* A term is what the cluster description says about it. */
 const gl_field *gl_term_field(const char *term)
@@ -99,7 +99,7 @@ const gl_field *gl_part_fields_of(const gl_part_kind *kind, const char *part, co
     return fields;
 }
 
-/* ---- Names ------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static bool is_plain(const char *name)
 {
@@ -205,7 +205,7 @@ bool gl_part_known_check(const char *part, const gl_price_list *list, const gl_m
                        gl_did_you_mean(part, parts, count, guess, sizeof guess));
 }
 
-/* ---- Schema ------------------------------------------------------------------------------ */
+/* ---- schema ---- */
 
 static size_t count_fields(const gl_field *fields)
 {

@@ -50,7 +50,7 @@ gl_run_column gl_run_column_find(const char *name, size_t length)
     return (gl_run_column)i;
 }
 
-/* ---- Header ------------------------------------------------------------------------------ */
+/* ---- header ---- */
 
 typedef struct reader {
     const gl_csv_file *csv;
@@ -96,7 +96,7 @@ static void read_header(reader *r)
                     "needs a column 'measured_step_s' or 'measured_tokens_s_gpu'");
 }
 
-/* ---- Cells ------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 static void read_integer(const reader *r, gl_known_run *run, gl_run_column column)
 {
@@ -154,7 +154,7 @@ static void read_cell(const reader *r, gl_known_run *run, gl_run_column column)
         read_text(r, run, column);
 }
 
-/* ---- Settings ---------------------------------------------------------------------------- */
+/* ---- settings ---- */
 
 static bool is_cluster_setting(const char *key)
 {
@@ -215,7 +215,7 @@ static void read_settings(const reader *r, gl_known_run *run)
     check_settings(r, run);
 }
 
-/* ---- Rows -------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
 /* A step's time, or what follows from tokens per second. */
 static double measured_s(const gl_known_run *run)
@@ -262,7 +262,7 @@ static void check_new(const gl_known_runs *runs, const gl_known_run *run,
     }
 }
 
-/* ---- Files ------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static bool read_runs(const gl_csv_file *csv, gl_arena *arena, gl_known_runs *runs,
                       gl_diagnostics *diagnostics)
@@ -325,7 +325,7 @@ gl_table *gl_known_runs_schema(gl_arena *arena)
         gl_cell *cell = gl_table_add_row(table);
         cell[0] = gl_text(columns[i].name);
         cell[1] = gl_text(types[columns[i].type]);
-        cell[2] = gl_text(columns[i].unit[0] != '\0' ? columns[i].unit : NULL);
+        cell[2] = gl_known_text(columns[i].unit);
         cell[3] = gl_text(columns[i].path);
         cell[4] = gl_text(columns[i].doc);
     }

@@ -45,7 +45,7 @@ typedef struct builder {
     size_t anchor_count, node_count;
 } builder;
 
-/* ---- Messages ---------------------------------------------------------------------------- */
+/* ---- messages ---- */
 
 static gl_mark mark_of(const builder *b, yaml_mark_t mark)
 {
@@ -123,7 +123,7 @@ static bool fail_parser(const builder *b)
                       language, problem, p->context, (int)p->context_mark.line + 1);
 }
 
-/* ---- Nodes ------------------------------------------------------------------------------- */
+/* ---- nodes ---- */
 
 static bool next_event(builder *b, yaml_event_t *event)
 {
@@ -381,7 +381,7 @@ static bool build_node(builder *b, yaml_event_t *event, const frame *f, gl_yaml_
     return built;
 }
 
-/* ---- Documents --------------------------------------------------------------------------- */
+/* ---- documents ---- */
 
 /* Passes two events and says what and where the second was. */
 static bool skip_two(builder *b, yaml_event_type_t *type, gl_mark *mark)
@@ -480,7 +480,7 @@ bool gl_yaml_load(const char *path, gl_arena *arena, gl_yaml_tree *tree, gl_erro
            gl_yaml_parse(name, text, length, arena, tree, err);
 }
 
-/* ---- Settings ---------------------------------------------------------------------------- */
+/* ---- settings ---- */
 
 /* A setting has no line: the mark of everything in it is its name alone. */
 static void mark_setting(gl_yaml_node *node, gl_mark mark)
@@ -582,7 +582,7 @@ bool gl_yaml_put(gl_yaml_tree *tree, gl_arena *arena, const gl_mark *mark, const
     return put_node(tree, arena, *mark, path, &node, err);
 }
 
-/* ---- Merging ----------------------------------------------------------------------------- */
+/* ---- merging ---- */
 
 static gl_yaml_node *copy_children(gl_arena *arena, const gl_yaml_node *first)
 {
@@ -616,7 +616,7 @@ bool gl_yaml_is_setting(const gl_yaml_node *node)
     return node->mark.line == 0;
 }
 
-/* ---- Looking up -------------------------------------------------------------------------- */
+/* ---- looking up ---- */
 
 static const gl_yaml_node *get_part(const gl_yaml_node *mapping, const char *key, size_t length)
 {

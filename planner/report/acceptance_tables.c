@@ -41,8 +41,7 @@ static gl_cell if_measured(const gl_acceptance_test *test, gl_cell cell)
     return test->curve != NULL ? cell : (gl_cell){.type = GL_CELL_EMPTY};
 }
 
-/* ---- verdict -----------------------------------------------------------------------------------
- */
+/* ---- verdict ---- */
 
 static const char *state_name(gl_run_state state)
 {
@@ -125,8 +124,7 @@ static gl_table *verdict_table(const context *c)
     return table;
 }
 
-/* ---- tests -------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 #define TESTS(X)                                                                                   \
     X("line", "#", GL_NUMBER, GL_FOR_ALL, gl_integer((int64_t)i + 1))                              \
@@ -212,15 +210,12 @@ static gl_table *checks_table(const context *c)
     return table;
 }
 
-/* ---- what the links give -----------------------------------------------------------------------
- */
+/* ---- what the links give ---- */
 
 /* A curve: the tests of one collective on one placement. */
 static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
 {
-    const gl_placement *p = &a->placement, *q = &b->placement;
-    return a->collective == b->collective && p->ranks == q->ranks && p->nodes == q->nodes &&
-           p->ranks_per_node == q->ranks_per_node && p->concurrent_groups == q->concurrent_groups;
+    return a->collective == b->collective && gl_placement_equal(&a->placement, &b->placement);
 }
 
 /* The largest message of its curve, which shows most of the link. */
@@ -274,8 +269,7 @@ static gl_table *expected_table(const context *c)
     return table;
 }
 
-/* ---- the plan once more ------------------------------------------------------------------------
- */
+/* ---- the plan once more ---- */
 
 #define DELIVERED(X)                                                                               \
     X("which", "Step", GL_NUMBER, GL_FOR_ALL, gl_text(which))                                      \
@@ -311,8 +305,7 @@ static gl_table *delivered_table(const context *c)
     return table;
 }
 
-/* ---- what is to be measured --------------------------------------------------------------------
- */
+/* ---- what is to be measured ---- */
 
 /* Where to measure what is missing: the file itself, unless it is bundled or a part of one. */
 static const char *database(const context *c)
@@ -465,8 +458,7 @@ static gl_table *nccl_tests_table(const context *c)
     return table;
 }
 
-/* ---- evidence ----------------------------------------------------------------------------------
- */
+/* ---- evidence ---- */
 
 #define RUNS(X)                                                                                    \
     X("run", "Run", GL_NUMBER, GL_FOR_ALL, gl_integer(r->id))                                      \
@@ -566,8 +558,7 @@ static gl_table *signature_table(const context *c)
     return table;
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------
- */
+/* ---- the whole ---- */
 
 typedef struct kind {
     const char *name;

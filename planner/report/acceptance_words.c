@@ -10,12 +10,6 @@
 /* Tests that are named; the table has them all. */
 enum { NAMED_MAX = 3 };
 
-static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
-}
-
 const char *gl_acceptance_decision(const gl_acceptance *acceptance)
 {
     if (acceptance->delivered == NULL)
@@ -59,9 +53,9 @@ static const char *subject(const gl_acceptance *a, const gl_acceptance_view *vie
 static const char *step_words(const gl_step *step, gl_arena *arena)
 {
     return gl_arena_printf(arena, "%s (80 %% interval %s to %s)",
-                           quantity(step->time_s, GL_SECONDS, arena),
-                           quantity(step->time_p10_s, GL_SECONDS, arena),
-                           quantity(step->time_p90_s, GL_SECONDS, arena));
+                           gl_quantity_text(step->time_s, GL_SECONDS, arena),
+                           gl_quantity_text(step->time_p10_s, GL_SECONDS, arena),
+                           gl_quantity_text(step->time_p90_s, GL_SECONDS, arena));
 }
 
 /* What the shortfall costs. */
@@ -102,7 +96,7 @@ static const char *step_lines(const gl_acceptance *a, const gl_acceptance_view *
 static const char *test_words(const gl_acceptance_test *test, gl_arena *arena)
 {
     return gl_arena_printf(arena, "%s of %s over %s: %s", gl_collective_name(test->collective),
-                           quantity((double)test->size_bytes, GL_BYTES, arena),
+                           gl_quantity_text((double)test->size_bytes, GL_BYTES, arena),
                            gl_placement_text(&test->placement, arena), test->reason);
 }
 
@@ -141,13 +135,13 @@ static const char *count_line(const gl_acceptance *a, gl_arena *arena)
 {
     if (a->delivered == NULL)
         return gl_arena_printf(arena, "Tests          %zu, with %s of tolerance\n", a->test_count,
-                               quantity(a->tolerance_frac, GL_FRACTION, arena));
+                               gl_quantity_text(a->tolerance_frac, GL_FRACTION, arena));
     return gl_arena_printf(arena,
                            "Tests          %zu pass, %zu pass with a warning, %zu fail, %zu are "
                            "missing; tolerance %s\n",
                            a->counts[GL_ACCEPTANCE_PASS], a->counts[GL_ACCEPTANCE_WARN],
                            a->counts[GL_ACCEPTANCE_FAIL], a->counts[GL_ACCEPTANCE_MISSING],
-                           quantity(a->tolerance_frac, GL_FRACTION, arena));
+                           gl_quantity_text(a->tolerance_frac, GL_FRACTION, arena));
 }
 
 const char *gl_acceptance_headline(const gl_acceptance *acceptance, const gl_acceptance_view *view,

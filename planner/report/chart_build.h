@@ -14,9 +14,6 @@ const char *gl_chart__text(const gl_table *table, size_t row, const char *column
 /* The table of that name with rows; NULL: the part has none. */
 const gl_table *gl_chart__table(const gl_scenario *part, const char *name);
 
-/* The parts in order, the comparison last; NULL at the end. */
-const gl_scenario *gl_chart__part(const gl_report *report, size_t index);
-
 /* What makes a scenario's name differ from the others': "h200-nvlink". */
 const char *gl_chart__short_name(const gl_report *report, const gl_scenario *part, gl_arena *arena);
 
@@ -29,7 +26,6 @@ void gl_chart__add(gl_series *series, gl_arena *arena, gl_datum datum);
 size_t gl_chart__category(gl_chart *chart, gl_arena *arena, const char *name);
 
 /* "240 ms" */
-const char *gl_chart__quantity(double value, gl_dimension dimension, gl_arena *arena);
 
 /* What charts are hung on, one list for each part. */
 typedef struct gl_chart_list {

@@ -70,7 +70,7 @@ static void find_offers(gl_charting *c, offers *all)
 {
     const gl_scenario *part;
     offer o;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *options = gl_chart__table(part, "options");
         const gl_table *cost = gl_chart__table(part, "cost");
         find_currency(all, cost);
@@ -133,7 +133,7 @@ static void chart_pareto(gl_charting *c)
     if (all.count < 2)
         return;
     /* Options beside each other have a table of what each costs. */
-    if (gl_chart__table(gl_chart__part(c->report, all.part), "costs") != NULL)
+    if (gl_chart__table(gl_report_part(c->report, all.part), "costs") != NULL)
         chart.table = "costs";
     chart.words = pareto_words(&all, c->arena);
     gl_chart__hang(c, all.part, &chart);
@@ -142,7 +142,7 @@ static void chart_pareto(gl_charting *c)
 static void chart_structure(gl_charting *c)
 {
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *table = gl_chart__table(part, "cost_structure");
         const gl_table *cost = gl_chart__table(part, "cost");
         const char *currency = cost != NULL ? gl_chart__text(cost, 0, "currency") : NULL;
@@ -198,7 +198,7 @@ void gl_charts__staircase(gl_charting *c)
 {
     static const char *const names[] = {"staircase", "staircases"};
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++)
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++)
         for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
             const gl_table *table = gl_chart__table(part, names[k]);
             gl_chart chart = {.table = names[k],

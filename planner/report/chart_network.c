@@ -22,12 +22,12 @@ static const char *bandwidth_words(const gl_table *needs, gl_arena *arena)
         const char *verdict = gl_chart__text(needs, row, "verdict");
         if (isnan(available))
             continue;
-        words = gl_arena_printf(
-            arena, "%s%s%s: %s of %s needed%s%s", words, words[0] != '\0' ? "; " : "", tier,
-            gl_chart__quantity(available, GL_BYTES_PER_S, arena),
-            isnan(required) ? "an unknown bandwidth"
-                            : gl_chart__quantity(required, GL_BYTES_PER_S, arena),
-            verdict != NULL ? ", " : "", verdict != NULL ? verdict : "");
+        words = gl_arena_printf(arena, "%s%s%s: %s of %s needed%s%s", words,
+                                words[0] != '\0' ? "; " : "", tier,
+                                gl_quantity_text(available, GL_BYTES_PER_S, arena),
+                                isnan(required) ? "an unknown bandwidth"
+                                                : gl_quantity_text(required, GL_BYTES_PER_S, arena),
+                                verdict != NULL ? ", " : "", verdict != NULL ? verdict : "");
     }
     return gl_arena_printf(arena, "Per GPU and direction. %s.", words);
 }
@@ -79,7 +79,7 @@ static void chart_options(gl_charting *c)
     const char *words = "";
     gl_chart chart = bandwidth_chart("options");
     size_t at = 0;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *options = gl_chart__table(part, "options");
         at = options != NULL && chart.category_count == 0 ? i : at;
         for (size_t row = 0; options != NULL && row < options->row_count; row++)
@@ -93,7 +93,7 @@ void gl_charts__bandwidth(gl_charting *c)
 {
     const gl_scenario *part;
     chart_options(c);
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *needs = gl_chart__table(part, "required_bandwidth");
         gl_chart chart = bandwidth_chart("required_bandwidth");
         for (size_t row = 0; needs != NULL && row < needs->row_count; row++)
@@ -195,7 +195,7 @@ static void add_row(gl_chart *chart, gl_arena *arena, const gl_table *points, si
 void gl_charts__curves(gl_charting *c)
 {
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *points = gl_chart__table(part, "curves");
         curve_groups groups = {.count = 0};
         last_point last = {.group = NULL};

@@ -53,7 +53,7 @@ static void add_bar(gl_chart *chart, gl_arena *arena, const bar *b)
                              .x = b->time_s,
                              .low = b->low_s,
                              .high = b->high_s,
-                             .note = gl_chart__quantity(b->time_s, GL_SECONDS, arena)});
+                             .note = gl_quantity_text(b->time_s, GL_SECONDS, arena)});
 }
 
 /* Series come in the order of `kinds`, whichever bar had them first: bars are stacked so. */
@@ -163,7 +163,7 @@ static void chart_options(gl_charting *c)
     gl_chart chart = new_chart("options");
     size_t at = 0;
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *options = gl_chart__table(part, "options");
         for (size_t row = 0; options != NULL && row < options->row_count; row++) {
             bar b = {0};
@@ -226,7 +226,7 @@ void gl_charts__step(gl_charting *c)
     size_t at = 0, summary_at = 0;
     bool has_summary = false;
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         bar b = {0};
         if (!has_summary && gl_chart__table(part, "summary") != NULL) {
             has_summary = true;
@@ -241,7 +241,7 @@ void gl_charts__step(gl_charting *c)
     if (has_summary)
         chart.table = "summary";
     if (has_summary && chart.category_count == 0)
-        add_summary(c, &chart, gl_chart__table(gl_chart__part(c->report, summary_at), "summary"));
+        add_summary(c, &chart, gl_chart__table(gl_report_part(c->report, summary_at), "summary"));
     sort_series(&chart);
     set_words(&chart, c->arena);
     gl_chart__hang(c, has_summary ? summary_at : at, &chart);

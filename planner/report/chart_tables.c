@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- curves -----------------------------------------------------------------------------------
- */
+/* ---- curves ---- */
 
 enum { GROUPS_MAX = 4, RELATED_MAX = 2, PER_OCTAVE = 2 };
 
@@ -62,17 +61,11 @@ static const char *group_name(gl_collective collective, const gl_placement *p, g
                                  : "");
 }
 
-static bool same_placement(const gl_placement *a, const gl_placement *b)
-{
-    return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node &&
-           a->concurrent_groups == b->concurrent_groups;
-}
-
 static group *group_of(curves *c, const gl_traffic_row *row)
 {
     for (size_t i = 0; i < c->group_count; i++)
         if (c->groups[i].row->collective == row->collective &&
-            same_placement(&c->groups[i].row->placement, &row->placement))
+            gl_placement_equal(&c->groups[i].row->placement, &row->placement))
             return &c->groups[i];
     c->groups[c->group_count] = (group){.row = row, .least_bytes = (double)row->size_bytes};
     return &c->groups[c->group_count++];
@@ -111,7 +104,7 @@ static const gl_curve_fit *own_fit(const curves *c, const gl_traffic_row *row)
     for (size_t i = 0; i < c->fit_count; i++) {
         const gl_curve *curve = c->fits[i].curve;
         if (curve->collective != row->collective ||
-            !same_placement(&curve->placement, &row->placement))
+            !gl_placement_equal(&curve->placement, &row->placement))
             continue;
         if (found == NULL || curve->in_place == in_place)
             found = &c->fits[i];
@@ -140,7 +133,8 @@ static void put_related(const curves *c, const gl_traffic_row *row)
             double far = fabs(log2((double)curve->placement.ranks / row->placement.ranks)) +
                          fabs(log2((double)curve->placement.nodes / row->placement.nodes));
             if (curve->collective == row->collective && far < least && &c->fits[i] != put[0] &&
-                (put[0] == NULL || !same_placement(&curve->placement, &put[0]->curve->placement))) {
+                (put[0] == NULL ||
+                 !gl_placement_equal(&curve->placement, &put[0]->curve->placement))) {
                 best = &c->fits[i];
                 least = far;
             }
@@ -185,7 +179,7 @@ static void put_messages(const curves *c, const char *name, const group *g)
         const gl_traffic_row *row = c->plan->rows[i].traffic;
         const gl_network_time *call = &c->plan->rows[i].per_call;
         if (row->collective == g->row->collective &&
-            same_placement(&row->placement, &g->row->placement))
+            gl_placement_equal(&row->placement, &g->row->placement))
             put_point(c, name, "message", (double)row->size_bytes, call->time_s,
                       call->busbw_bytes_per_s, gl_evidence_name(call->evidence));
     }
@@ -221,8 +215,7 @@ gl_table *gl_curves_table(const gl_plan *plan, gl_arena *arena)
     return c.table;
 }
 
-/* ---- the simulated step -----------------------------------------------------------------------
- */
+/* ---- the simulated step ---- */
 
 enum { STAGES_MAX = 8, STAGES_WITH_LINKS = 4, PASSES_SEEN = 64 };
 

@@ -74,7 +74,7 @@ static const char *note_of(const gl_chart *chart, const gl_table *slices, gl_are
 
 static void chart_slices(gl_charting *c, size_t at, const char *table, gl_chart chart)
 {
-    const gl_scenario *part = gl_chart__part(c->report, at);
+    const gl_scenario *part = gl_report_part(c->report, at);
     const gl_table *slices = gl_chart__table(part, table);
     chart.table = gl_chart__table(part, "stages") != NULL ? "stages" : table;
     chart.wide = true;
@@ -95,7 +95,7 @@ void gl_charts__timeline(gl_charting *c)
     static const gl_chart beginning = {.title = "The simulated step: its beginning",
                                        .words = "How the pipeline fills, and the first passes that "
                                                 "it then repeats."};
-    for (size_t i = 0; gl_chart__part(c->report, i) != NULL; i++) {
+    for (size_t i = 0; gl_report_part(c->report, i) != NULL; i++) {
         chart_slices(c, i, "timeline", whole);
         chart_slices(c, i, "timeline_start", beginning);
     }

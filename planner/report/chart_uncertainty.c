@@ -11,7 +11,7 @@ enum { SHOWN = 8 };
 void gl_charts__uncertainty(gl_charting *c)
 {
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *sources = gl_chart__table(part, "uncertainty");
         gl_chart chart = {.table = "uncertainty",
                           .title = "What the interval comes from",
@@ -31,7 +31,7 @@ void gl_charts__uncertainty(gl_charting *c)
         if (chart.category_count == 0)
             continue;
         chart.words = gl_arena_printf(c->arena, "Most comes from %s (%s).", chart.categories[0],
-                                      gl_chart__quantity(shares->data[0].x, GL_FRACTION, c->arena));
+                                      gl_quantity_text(shares->data[0].x, GL_FRACTION, c->arena));
         gl_chart__hang(c, i, &chart);
     }
 }
@@ -101,7 +101,7 @@ static void chart_sensitivity(gl_charting *c, size_t part, const gl_table *table
 void gl_charts__sensitivity(gl_charting *c)
 {
     const gl_scenario *part;
-    for (size_t i = 0; (part = gl_chart__part(c->report, i)) != NULL; i++) {
+    for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         size_t which = 0;
         for (size_t k = 0; k < part->table_count; k++)
             if (strcmp(part->tables[k]->name, "sensitivity") == 0)

@@ -33,13 +33,6 @@ const gl_table *gl_chart__table(const gl_scenario *part, const char *name)
     return NULL;
 }
 
-const gl_scenario *gl_chart__part(const gl_report *report, size_t index)
-{
-    if (index < report->scenario_count)
-        return &report->scenarios[index];
-    return index == report->scenario_count ? report->comparison : NULL;
-}
-
 /* How many bytes all names begin with, up to behind a blank. */
 static size_t common_start(const gl_report *report, const char *name)
 {
@@ -101,12 +94,6 @@ size_t gl_chart__category(gl_chart *chart, gl_arena *arena, const char *name)
     return chart->category_count++;
 }
 
-const char *gl_chart__quantity(double value, gl_dimension dimension, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
-}
-
 void gl_chart__hang(gl_charting *c, size_t part, const gl_chart *chart)
 {
     gl_chart_list *list = &c->lists[part];
@@ -133,8 +120,8 @@ const gl_report *gl_charts_add(const gl_report *report, gl_arena *arena)
     gl_report *out = GL_ARENA_NEW(arena, gl_report, 1);
     for (size_t i = 0; i < sizeof builders / sizeof builders[0]; i++)
         builders[i](&c);
-    for (size_t i = 0; gl_chart__part(report, i) != NULL; i++) {
-        copies[i] = *gl_chart__part(report, i);
+    for (size_t i = 0; gl_report_part(report, i) != NULL; i++) {
+        copies[i] = *gl_report_part(report, i);
         copies[i].charts = c.lists[i].items;
         copies[i].chart_count = c.lists[i].count;
     }

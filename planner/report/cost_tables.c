@@ -13,14 +13,7 @@
 #define MONEY_DETAIL(X, name, value)                                                               \
     X(name, NULL, GL_NUMBER, GL_FOR_MACHINES | GL_AS_MONEY, gl_real(value))
 
-/* ---- cost
- * ---------------------------------------------------------------------------------------- */
-
-static const char *amortisation_name(gl_amortisation convention)
-{
-    static const char *const names[] = {"straight", "annuity", "decay"};
-    return names[convention];
-}
+/* ---- cost ---- */
 
 #define COST(X)                                                                                    \
     X("currency", "Currency", GL_NUMBER, GL_FOR_ALL, gl_text(cost->currency))                      \
@@ -35,7 +28,7 @@ static const char *amortisation_name(gl_amortisation convention)
     X("power_w", "Power of the machines", GL_WATTS, GL_FOR_ALL, gl_real(f->power_w))               \
     MONEY(X, "per_year", "A year", f->per_year)                                                    \
     X("amortisation", "  amortisation by", GL_NUMBER, GL_FOR_ALL,                                  \
-      gl_text(amortisation_name(cost->cluster->terms.amortisation)))                               \
+      gl_text(gl_amortisations[cost->cluster->terms.amortisation]))                                \
     MONEY(X, "amortised_per_year", "  amortised", f->amortised_per_year)                           \
     MONEY(X, "rent_per_year", "  rent", f->rent_per_year)                                          \
     MONEY(X, "energy_per_year", "  energy", f->energy_per_year)                                    \
@@ -109,8 +102,7 @@ gl_table *gl_cost_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- structure
- * ----------------------------------------------------------------------------------- */
+/* ---- structure ---- */
 
 #define STRUCTURE(X)                                                                               \
     X("place", "Where", GL_NUMBER, GL_FOR_ALL,                                                     \
@@ -137,8 +129,7 @@ gl_table *gl_cost_structure_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- bill of materials
- * --------------------------------------------------------------------------- */
+/* ---- bill of materials ---- */
 
 static const char *text_of(const gl_price *price, const char *text)
 {
@@ -185,8 +176,7 @@ gl_table *gl_bom_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- scale
- * --------------------------------------------------------------------------------------- */
+/* ---- scale ---- */
 
 #define STAIRCASE(X)                                                                               \
     X("nodes", "Nodes", GL_NUMBER, GL_FOR_ALL, gl_integer(s->nodes))                               \
@@ -221,8 +211,7 @@ gl_table *gl_staircase_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- uncertainty
- * --------------------------------------------------------------------------------- */
+/* ---- uncertainty ---- */
 
 #define SOURCES(X)                                                                                 \
     X("source", "Source of error", GL_NUMBER, GL_FOR_ALL, gl_text(s->name))                        \
@@ -254,26 +243,18 @@ gl_table *gl_cost_sources_table(const gl_plan *plan, gl_arena *arena)
     return table;
 }
 
-/* ---- headline
- * ------------------------------------------------------------------------------------ */
-
-static const char *money(double amount, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_money(amount, text, sizeof text));
-}
+/* ---- headline ---- */
 
 static const char *run_line(const gl_cost *cost, gl_arena *arena)
 {
-    char time[64], tokens[64];
     if (isnan(cost->typical.per_run))
         return "";
     return gl_arena_printf(
         arena, "               a run of %s tokens takes %s and costs %s (80 %%: %s to %s)\n",
-        gl_format_quantity(cost->run_tokens, GL_NUMBER, tokens, sizeof tokens),
-        gl_format_quantity(cost->typical.run_s, GL_SECONDS, time, sizeof time),
-        money(cost->typical.per_run, arena), money(cost->per_run.p10, arena),
-        money(cost->per_run.p90, arena));
+        gl_quantity_text(cost->run_tokens, GL_NUMBER, arena),
+        gl_quantity_text(cost->typical.run_s, GL_SECONDS, arena),
+        gl_money_text(cost->typical.per_run, arena), gl_money_text(cost->per_run.p10, arena),
+        gl_money_text(cost->per_run.p90, arena));
 }
 
 const char *gl_cost_headline(const gl_plan *plan, gl_arena *arena)
@@ -287,14 +268,15 @@ const char *gl_cost_headline(const gl_plan *plan, gl_arena *arena)
     const char *tokens = isnan(f->per_million_tokens)
                              ? ""
                              : gl_arena_printf(arena, ", %s a million tokens (80 %%: %s to %s)",
-                                               money(f->per_million_tokens, arena),
-                                               money(cost->per_million_tokens.p10, arena),
-                                               money(cost->per_million_tokens.p90, arena));
+                                               gl_money_text(f->per_million_tokens, arena),
+                                               gl_money_text(cost->per_million_tokens.p10, arena),
+                                               gl_money_text(cost->per_million_tokens.p90, arena));
     const char *purchase =
-        f->capex > 0 ? gl_arena_printf(arena, "%s to buy, %.0f %% of it between nodes",
-                                       money(f->capex, arena), 100 * f->network / f->capex)
-                     : gl_arena_printf(arena, "%s rent a year", money(f->rent_per_year, arena));
+        f->capex > 0
+            ? gl_arena_printf(arena, "%s to buy, %.0f %% of it between nodes",
+                              gl_money_text(f->capex, arena), 100 * f->network / f->capex)
+            : gl_arena_printf(arena, "%s rent a year", gl_money_text(f->rent_per_year, arena));
     return gl_arena_printf(arena, "Cost (%s)     %s\n               %s a delivered GPU-hour%s\n%s",
-                           cost->currency, purchase, money(f->per_gpu_hour, arena), tokens,
+                           cost->currency, purchase, gl_money_text(f->per_gpu_hour, arena), tokens,
                            run_line(cost, arena));
 }

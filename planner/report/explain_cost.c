@@ -12,8 +12,7 @@ typedef const char *numbers_function(const gl_explainer *e);
 
 static const char *money(const gl_explainer *e, double amount)
 {
-    char text[64];
-    return gl_arena_strdup(e->arena, gl_format_money(amount, text, sizeof text));
+    return gl_money_text(amount, e->arena);
 }
 
 static const gl_cost_figures *figures(const gl_explainer *e)

@@ -10,13 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- shared
- * -------------------------------------------------------------------------------------- */
+/* ---- shared ---- */
 
 const char *gl_explain__quantity(const gl_explainer *e, double value, gl_dimension dimension)
 {
-    char text[64];
-    return gl_arena_strdup(e->arena, gl_format_quantity(value, dimension, text, sizeof text));
+    return gl_quantity_text(value, dimension, e->arena);
 }
 
 static const char *seconds(const gl_explainer *e, double value)
@@ -52,10 +50,7 @@ static const char *unit_of(gl_dimension dimension)
 /* Amounts of memory are in GiB, messages in what they are multiples of. */
 static const char *amount(const gl_explainer *e, double value)
 {
-    char text[64];
-    if (strcmp(e->table, "memory") == 0)
-        return gl_arena_strdup(e->arena, gl_format_gib(value, text, sizeof text));
-    return bytes(e, value);
+    return strcmp(e->table, "memory") == 0 ? gl_gib_text(value, e->arena) : bytes(e, value);
 }
 
 /* The value for people. */
@@ -136,8 +131,7 @@ void gl_explain__line(gl_explainer *e, bool named_by_column, const char *column,
                             what != NULL ? what : (meaning != NULL ? meaning : column), shown};
 }
 
-/* ---- traffic
- * ------------------------------------------------------------------------------------- */
+/* ---- traffic ---- */
 
 static const char *calls_text(const gl_explainer *e, const gl_traffic_row *traffic)
 {
@@ -316,8 +310,7 @@ void gl_explain__traffic(gl_explainer *e)
     }
 }
 
-/* ---- step
- * ---------------------------------------------------------------------------------------- */
+/* ---- step ---- */
 
 static void add_line(gl_explainer *e, const char *column, double value, gl_dimension dimension,
                      gl_figure_how how)
@@ -572,8 +565,7 @@ void gl_explain__step(gl_explainer *e)
     add_evidence(e);
 }
 
-/* ---- required bandwidth
- * -------------------------------------------------------------------------- */
+/* ---- required bandwidth ---- */
 
 /* "1.70 GB · 126 / 8 (traffic.3) + …": the rows that put most on the tier. */
 static const char *tier_rows_text(const gl_explainer *e, gl_tier_kind tier)
@@ -746,8 +738,7 @@ void gl_explain__bandwidth(gl_explainer *e)
     }
 }
 
-/* ---- all
- * ----------------------------------------------------------------------------------------- */
+/* ---- all ---- */
 
 void gl_explain(const gl_plan *plan, gl_arena *arena, gl_explanation *out)
 {

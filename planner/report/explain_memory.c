@@ -15,9 +15,7 @@ static void add(gl_explainer *e, const char *column, double value, gl_figure_how
 
 static const char *gib(const gl_explainer *e, double value)
 {
-    char text[64];
-    return isnan(value) ? "not known"
-                        : gl_arena_strdup(e->arena, gl_format_gib(value, text, sizeof text));
+    return isnan(value) ? "not known" : gl_gib_text(value, e->arena);
 }
 
 /* "8.03e9 elements · 2 B": the bytes taken apart again. */

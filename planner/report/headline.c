@@ -15,27 +15,9 @@ static const double NOT_NEEDED_FACTOR = 4.0;
 /* A measurement is advised when it settles this share of the variance. */
 static const double NOTICEABLE_SHARE = 0.1;
 
-/* Quantities as texts in the arena, so that several fit into one format. */
-static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
-}
-
 static const char *seconds(double value, gl_arena *arena)
 {
-    return quantity(value, GL_SECONDS, arena);
-}
-
-static const char *gib(double value, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_gib(value, text, sizeof text));
-}
-
-static const char *percent(double fraction, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%.*f %%", fabs(fraction) < 0.0995 ? 1 : 0, 100 * fraction);
+    return gl_quantity_text(value, GL_SECONDS, arena);
 }
 
 /* "70.6 billion", "345 million". */
@@ -92,7 +74,7 @@ static const char *step_line(const gl_plan *plan, gl_arena *arena)
         arena, "Step           %s (80 %% interval %s to %s)", seconds(step->time_s, arena),
         seconds(step->time_p10_s, arena), seconds(step->time_p90_s, arena));
     if (!isnan(step->mfu_frac))
-        text = gl_arena_printf(arena, "%s, MFU %s", text, percent(step->mfu_frac, arena));
+        text = gl_arena_printf(arena, "%s, MFU %s", text, gl_percent_text(step->mfu_frac, arena));
     if (!isnan(step->tokens_per_s))
         text = gl_arena_printf(arena, "%s, %.0f tokens/s", text, step->tokens_per_s);
     return gl_arena_printf(arena, "%s\n               evidence: compute %s, network %s\n", text,
@@ -142,8 +124,8 @@ static const char *waits_line(const gl_plan *plan, gl_arena *arena)
                            "               %sin all %s of the step (target %s: %s)\n",
                            seconds(step->exposed_communication_s, arena), all,
                            parts[0] != '\0' ? ": " : "", parts, slowed,
-                           percent(step->communication_cost_frac, arena),
-                           percent(plan->workload->target_exposed_frac, arena),
+                           gl_percent_text(step->communication_cost_frac, arena),
+                           gl_percent_text(plan->workload->target_exposed_frac, arena),
                            gl_plan_meets_target(plan) ? "met" : "MISSED");
 }
 
@@ -193,7 +175,7 @@ const char *gl_headline_verdict(const gl_bandwidth_need *need, gl_arena *arena)
     case GL_VERDICT_TIGHT:
         return gl_arena_printf(arena, "TIGHT, enough only without headroom (%.3g)", need->headroom);
     case GL_VERDICT_SHORT:
-        return gl_arena_printf(arena, "TOO SLOW, %s of it", percent(ratio, arena));
+        return gl_arena_printf(arena, "TOO SLOW, %s of it", gl_percent_text(ratio, arena));
     default:
         return gl_verdict_name(need->verdict);
     }
@@ -211,7 +193,7 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
         "               %s is not needed for this job: a link of %s per GPU hides as "
         "much\n",
         gl_headline_link(plan, need->tier),
-        quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
+        gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
 }
 
 /* No link helps what compute waits for in every layer: where that is most of a tier's exposed time,
@@ -254,26 +236,26 @@ static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need,
     const char *place = need->tier == GL_TIER_INTRA_NODE ? "In a node     " : "Between nodes ";
     if (need->verdict == GL_VERDICT_NOT_USED)
         return "";
-    const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
+    const char *has = gl_quantity_text(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
     const char *link = gl_headline_link(plan, need->tier);
     if (isnan(need->required_bytes_per_s))
         return gl_arena_printf(arena, "%s %s moves %s a step and GPU at %s; %s\n%s", place, link,
-                               quantity(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
+                               gl_quantity_text(need->bytes_per_step_per_gpu, GL_BYTES, arena), has,
                                plan->compute.known ? "NO bandwidth meets the target"
                                                    : "what it needs is not known",
                                stall_text(plan, need->tier, arena));
-    return gl_arena_printf(arena, "%s needs %s per GPU, %s gives %s: %s\n%s%s", place,
-                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
-                           gl_headline_verdict(need, arena), not_needed_text(plan, need, arena),
-                           need->verdict == GL_VERDICT_SHORT ? stall_text(plan, need->tier, arena)
-                                                             : "");
+    return gl_arena_printf(
+        arena, "%s needs %s per GPU, %s gives %s: %s\n%s%s", place,
+        gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
+        gl_headline_verdict(need, arena), not_needed_text(plan, need, arena),
+        need->verdict == GL_VERDICT_SHORT ? stall_text(plan, need->tier, arena) : "");
 }
 
 static const char *memory_line(const gl_plan *plan, gl_arena *arena)
 {
     const gl_memory *memory = &plan->memory;
     const char *bound = isnan(memory->activations_bytes) ? "at least " : "";
-    const char *total = gib(memory->total_bytes, arena);
+    const char *total = gl_gib_text(memory->total_bytes, arena);
     if (isnan(memory->capacity_bytes))
         return gl_arena_printf(
             arena, "Memory         %s%s per GPU; the GPU's capacity is not known\n", bound, total);
@@ -281,9 +263,9 @@ static const char *memory_line(const gl_plan *plan, gl_arena *arena)
     if (!memory->fits)
         return gl_arena_printf(
             arena, "Memory         %s%s of %s per GPU: DOES NOT FIT, %s too much\n", bound, total,
-            gib(memory->capacity_bytes, arena), gib(-left_bytes, arena));
+            gl_gib_text(memory->capacity_bytes, arena), gl_gib_text(-left_bytes, arena));
     return gl_arena_printf(arena, "Memory         %s%s of %s per GPU: fits%s\n", bound, total,
-                           gib(memory->capacity_bytes, arena),
+                           gl_gib_text(memory->capacity_bytes, arena),
                            bound[0] != '\0'
                                ? " unless the activations, which are not known, are larger "
                                  "than the rest"

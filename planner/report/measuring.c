@@ -48,8 +48,7 @@ const char *gl_measurement_command(const gl_measurement *m, gl_arena *arena)
                            m->placement.concurrent_groups > 1 ? " --concurrent" : "", sizes);
 }
 
-/* ---- nccl-tests --------------------------------------------------------------------------------
- */
+/* ---- nccl-tests ---- */
 
 static const char *perf_name(gl_collective collective)
 {
@@ -128,8 +127,7 @@ const char *gl_nccl_tests_command(const gl_measurement *m, gl_arena *arena)
                            several ? 1 : p->ranks, perf_dtype(m->dtype));
 }
 
-/* ---- a plan's uncertainty ----------------------------------------------------------------------
- */
+/* ---- a plan's uncertainty ---- */
 
 const char *gl_measuring_command(const gl_error_source *source, gl_arena *arena)
 {

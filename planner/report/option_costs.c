@@ -15,12 +15,6 @@ static long long number_of(size_t index)
     return (long long)index + 1;
 }
 
-static const char *money(double amount, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_money(amount, text, sizeof text));
-}
-
 /* What an option costs; NULL when that is not known, or the option is compared with nothing. */
 static const gl_cost *cost_of(const gl_comparison *comparison, size_t index)
 {
@@ -57,7 +51,7 @@ static bool one_currency(const gl_comparison *comparison)
     return true;
 }
 
-/* ---- what each costs --------------------------------------------------------------------- */
+/* ---- what each costs ---- */
 
 #define COSTS(X)                                                                                   \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
@@ -117,7 +111,7 @@ static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ---- what pays --------------------------------------------------------------------------- */
+/* ---- what pays ---- */
 
 /* What pays after the end of its life does not pay. */
 static const char *months_text(const gl_cost_even *even, gl_arena *arena)
@@ -136,7 +130,9 @@ static const char *months_text(const gl_cost_even *even, gl_arena *arena)
 /* A network whose price at break-even is below nothing can not be cheap enough. */
 static const char *may_cost_text(double amount, gl_arena *arena)
 {
-    return isnan(amount) ? NULL : amount > 0 ? money(amount, arena) : "no price is low enough";
+    return isnan(amount) ? NULL
+           : amount > 0  ? gl_money_text(amount, arena)
+                         : "no price is low enough";
 }
 
 #define PAYBACK(X)                                                                                 \
@@ -169,7 +165,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ---- as they grow ------------------------------------------------------------------------ */
+/* ---- as they grow ---- */
 
 #define STAIRCASES(X)                                                                              \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
@@ -220,7 +216,7 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
     return count;
 }
 
-/* ---- in words ---------------------------------------------------------------------------- */
+/* ---- in words ---- */
 
 size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another)
 {
@@ -247,15 +243,15 @@ static const char *payback_text(const gl_comparison *comparison, size_t fastest,
         gl_cost_break_even(cost_of(comparison, fastest), cost_of(comparison, cheapest));
     size_t dear = even.dear == cost_of(comparison, fastest) ? fastest : cheapest;
     size_t cheap = dear == fastest ? cheapest : fastest;
-    const char *may =
-        even.network_at_even > 0
-            ? gl_arena_printf(arena, "its network, %s, may cost %s for the same",
-                              money(even.network, arena), money(even.network_at_even, arena))
-            : "no price of its network is low enough for the same";
-    return gl_arena_printf(arena, "%lld is %s dearer to buy than %lld and pays for itself %s; %s\n",
-                           number_of(dear),
-                           money(even.dear->typical.capex - even.cheap->typical.capex, arena),
-                           number_of(cheap), months_text(&even, arena), may);
+    const char *may = even.network_at_even > 0
+                          ? gl_arena_printf(arena, "its network, %s, may cost %s for the same",
+                                            gl_money_text(even.network, arena),
+                                            gl_money_text(even.network_at_even, arena))
+                          : "no price of its network is low enough for the same";
+    return gl_arena_printf(
+        arena, "%lld is %s dearer to buy than %lld and pays for itself %s; %s\n", number_of(dear),
+        gl_money_text(even.dear->typical.capex - even.cheap->typical.capex, arena),
+        number_of(cheap), months_text(&even, arena), may);
 }
 
 const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena)

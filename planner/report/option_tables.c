@@ -16,18 +16,7 @@ static int64_t number_of(size_t index)
     return (int64_t)index + 1;
 }
 
-static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
-}
-
-static const char *percent(double fraction, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%.*f %%", fabs(fraction) < 0.0995 ? 1 : 0, 100 * fraction);
-}
-
-/* ── options ─────────────────────────────────────────────────────────────────────────────────── */
+/* ---- options ---- */
 
 static double exposed_s(const gl_plan *plan, gl_traffic_dimension dimension)
 {
@@ -166,7 +155,7 @@ gl_table *gl_options_table(const gl_comparison *comparison, const gl_option_note
     return table;
 }
 
-/* ── sensitivity ─────────────────────────────────────────────────────────────────────────────── */
+/* ---- sensitivity ---- */
 
 static const char *what_hides(double value)
 {
@@ -185,7 +174,7 @@ static const char *value_text(gl_knob knob, double value, gl_arena *arena)
         return gl_arena_printf(arena, "%.0f", value);
     if (kind->dimension == GL_NUMBER)
         return gl_arena_printf(arena, "%.3g", value);
-    return quantity(value, kind->dimension, arena);
+    return gl_quantity_text(value, kind->dimension, arena);
 }
 
 /* "+3.2 %" */
@@ -235,7 +224,7 @@ gl_table *gl_sensitivity_table(const gl_sensitivity *rows, size_t count, double 
     return table;
 }
 
-/* ── break-even ──────────────────────────────────────────────────────────────────────────────── */
+/* ---- break-even ---- */
 
 /* "≥ 12.5 GB/s" */
 static const char *limit_text(const gl_break_even *row, gl_arena *arena)
@@ -291,7 +280,7 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
     static const gl_column columns[] = {COMPARED_BREAK_EVEN(AS_COLUMN)};
     const char *title =
         gl_arena_printf(arena, "Break-even: what keeps each within %s of the fastest",
-                        percent(comparison->tolerance_frac, arena));
+                        gl_percent_text(comparison->tolerance_frac, arena));
     gl_table *table = gl_table_create(arena, "break_even", title, columns, COUNT(columns));
     for (size_t index = 0; index < comparison->option_count; index++) {
         const gl_compared *option = &comparison->options[index];
@@ -305,7 +294,7 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ── probability ─────────────────────────────────────────────────────────────────────────────── */
+/* ---- probability ---- */
 
 #define PROBABILITY(X)                                                                             \
     X("option_a", "A", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(pair->a)))                      \
@@ -371,7 +360,7 @@ gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
     return table;
 }
 
-/* ── in words ────────────────────────────────────────────────────────────────────────────────── */
+/* ---- in words ---- */
 
 static const char *add(const char *text, const char *between, const char *more, gl_arena *arena)
 {
@@ -385,15 +374,15 @@ static const char *tier_text(const gl_plan *plan, gl_tier_kind tier, gl_arena *a
     const char *place = tier == GL_TIER_INTRA_NODE ? "in a node" : "between nodes";
     if (need->verdict == GL_VERDICT_NOT_USED)
         return "";
-    const char *has = quantity(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
+    const char *has = gl_quantity_text(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
     const char *link = gl_headline_link(plan, tier);
     if (isnan(need->required_bytes_per_s))
         return gl_arena_printf(arena, "   %s: %s gives %s; %s\n", place, link, has,
                                plan->compute.known ? "no bandwidth meets the target"
                                                    : "what it needs is not known");
     return gl_arena_printf(arena, "   %s: needs %s per GPU, %s gives %s: %s\n", place,
-                           quantity(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,
-                           gl_headline_verdict(need, arena));
+                           gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena),
+                           link, has, gl_headline_verdict(need, arena));
 }
 
 static const char *waits_text(const gl_plan *plan, gl_arena *arena)
@@ -403,7 +392,7 @@ static const char *waits_text(const gl_plan *plan, gl_arena *arena)
     if (!(step->exposed_communication_s > 1e-3 * step->time_s))
         return "   waits for communication: hardly\n";
     return gl_arena_printf(arena, "   waits for communication: %s of the step%s%s\n",
-                           percent(step->exposed_communication_s / step->time_s, arena),
+                           gl_percent_text(step->exposed_communication_s / step->time_s, arena),
                            parts[0] != '\0' ? ": " : "", parts);
 }
 
@@ -414,7 +403,7 @@ static const char *place_text(const gl_comparison *comparison, size_t index, gl_
         return "fastest";
     if (fabs(option->slower_frac) < 5e-4)
         return "as fast";
-    return gl_arena_printf(arena, "%s slower", percent(option->slower_frac, arena));
+    return gl_arena_printf(arena, "%s slower", gl_percent_text(option->slower_frac, arena));
 }
 
 /* "16 x 8 GPUs", "64 of 2 x 72 GPUs" */
@@ -460,9 +449,10 @@ static const char *option_text(const gl_comparison *comparison, const gl_option_
                                meant_layout(option, note, arena), note->why_not, remedy);
     return gl_arena_printf(
         arena, "%s%s, %s (%s to %s), %.0f tokens/s a GPU; %s\n%s%s%s", text,
-        place_text(comparison, index, arena), quantity(plan->step.time_s, GL_SECONDS, arena),
-        quantity(plan->step.time_p10_s, GL_SECONDS, arena),
-        quantity(plan->step.time_p90_s, GL_SECONDS, arena), plan->step.tokens_per_s_per_gpu,
+        place_text(comparison, index, arena),
+        gl_quantity_text(plan->step.time_s, GL_SECONDS, arena),
+        gl_quantity_text(plan->step.time_p10_s, GL_SECONDS, arena),
+        gl_quantity_text(plan->step.time_p90_s, GL_SECONDS, arena), plan->step.tokens_per_s_per_gpu,
         gl_layout_text(&option->setup.workload->parallel, &option->setup.workload->batch, arena),
         waits_text(plan, arena), tier_text(plan, GL_TIER_INTRA_NODE, arena),
         tier_text(plan, GL_TIER_INTER_NODE, arena));
@@ -530,7 +520,7 @@ static double fastest_s(const gl_comparison *comparison, const gl_compared *opti
 static const char *slower_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
 {
     const gl_compared *option = &comparison->options[index];
-    const char *within = percent(comparison->tolerance_frac, arena);
+    const char *within = gl_percent_text(comparison->tolerance_frac, arena);
     long long number = (long long)number_of(index),
               fastest = (long long)number_of(comparison->fastest);
     if (fabs(option->slower_frac) < 5e-4)
@@ -543,7 +533,7 @@ static const char *slower_text(const gl_comparison *comparison, size_t index, gl
                                "%lld is within %s of %lld: for this work what %lld has more is not "
                                "needed (P(%lld beats it) = %s)\n",
                                number, within, fastest, fastest, number,
-                               percent(beats_fastest(comparison, index), arena));
+                               gl_percent_text(beats_fastest(comparison, index), arena));
     const char *needs = catching_up(option, arena);
     double alone_s = without_communication_s(option->plan);
     if (needs[0] == '\0' &&
@@ -551,7 +541,8 @@ static const char *slower_text(const gl_comparison *comparison, size_t index, gl
         return gl_arena_printf(arena,
                                "%lld comes within %s of %lld by no link: its GPUs take %s without "
                                "any communication\n",
-                               number, within, fastest, quantity(alone_s, GL_SECONDS, arena));
+                               number, within, fastest,
+                               gl_quantity_text(alone_s, GL_SECONDS, arena));
     if (needs[0] == '\0')
         return gl_arena_printf(arena,
                                "%lld comes within %s of %lld by no single change of a link\n",
@@ -582,17 +573,11 @@ static const char *verdict_lines(const gl_comparison *comparison, gl_arena *aren
     if (less[0] != '\0')
         text = gl_arena_printf(arena, "%s%lld loses at most %s with %s\n", text,
                                (long long)number_of(comparison->fastest),
-                               percent(comparison->tolerance_frac, arena), less);
+                               gl_percent_text(comparison->tolerance_frac, arena), less);
     return text;
 }
 
-/* ── in money ────────────────────────────────────────────────────────────────────────────────── */
-
-static const char *money_text(double value, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_money(value, text, sizeof text));
-}
+/* ---- in money ---- */
 
 static double token_price(const gl_compared *option)
 {
@@ -606,13 +591,13 @@ static const char *price_text(const gl_compared *option, gl_arena *arena)
     const char *run = isnan(cost->typical.per_run)
                           ? ""
                           : gl_arena_printf(arena, ", %s a run (%s to %s)",
-                                            money_text(cost->typical.per_run, arena),
-                                            money_text(cost->per_run.p10, arena),
-                                            money_text(cost->per_run.p90, arena));
+                                            gl_money_text(cost->typical.per_run, arena),
+                                            gl_money_text(cost->per_run.p10, arena),
+                                            gl_money_text(cost->per_run.p90, arena));
     return gl_arena_printf(arena, "%s %s a million tokens (%s to %s)%s",
-                           money_text(token_price(option), arena), cost->currency,
-                           money_text(cost->per_million_tokens.p10, arena),
-                           money_text(cost->per_million_tokens.p90, arena), run);
+                           gl_money_text(token_price(option), arena), cost->currency,
+                           gl_money_text(cost->per_million_tokens.p10, arena),
+                           gl_money_text(cost->per_million_tokens.p90, arena), run);
 }
 
 /* What an option costs more than the cheapest, and why that is not known where it is not. */
@@ -634,9 +619,10 @@ static const char *dearer_text(const gl_comparison *comparison, size_t index, si
         return gl_arena_printf(arena, "%lld costs as much: %s\n", number,
                                price_text(option, arena));
     return gl_arena_printf(
-        arena, "%lld costs %s more: %s; P(%lld is cheaper) = %s\n", number, percent(more, arena),
-        price_text(option, arena), number,
-        percent(gl_cost_probability_cheaper(&option->plan->cost, &best->plan->cost), arena));
+        arena, "%lld costs %s more: %s; P(%lld is cheaper) = %s\n", number,
+        gl_percent_text(more, arena), price_text(option, arena), number,
+        gl_percent_text(gl_cost_probability_cheaper(&option->plan->cost, &best->plan->cost),
+                        arena));
 }
 
 /* Which is cheaper, by how much and how surely; "" where no two options are compared or none has a

@@ -124,7 +124,7 @@ gl_table *gl_plan_compute_table(const gl_plan_context *c)
     return table;
 }
 
-/* ── uncertainty ─────────────────────────────────────────────────────────────────────────────── */
+/* ---- uncertainty ---- */
 
 /* The command that measures a source; "" when none would help. */
 static const char *measuring_command(const gl_plan_context *c, const gl_error_source *source)
@@ -159,11 +159,11 @@ gl_table *gl_plan_uncertainty_table(const gl_plan_context *c)
     return table;
 }
 
-/* ── what else there could be: built only when asked for, as each row is a plan of its own ────────
- */
+/* ---- what else there could be ---- */
 
 static const double KEEPS_STEP_FRAC = 0.05;
 
+/* Like the break-evens, built only when asked for: each row is a plan of its own. */
 gl_table *gl_plan_sensitivity_table(const gl_plan_context *c)
 {
     const gl_plan *plan = c->plan;

@@ -101,7 +101,7 @@ gl_table *gl_plan_traffic_table(const gl_plan_context *c)
     return table;
 }
 
-/* ── step, bandwidth, memory ─────────────────────────────────────────────────────────────────── */
+/* ---- step, bandwidth, memory ---- */
 
 #define STEP(X)                                                                                    \
     X("time_s", "Step time", GL_SECONDS, GL_FOR_ALL, gl_real(step->time_s))                        \

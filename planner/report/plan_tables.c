@@ -36,7 +36,7 @@ double gl_plan_exposed_frac(const gl_plan *plan)
     return plan->step.exposed_communication_s / plan->step.time_s;
 }
 
-/* ── cost ────────────────────────────────────────────────────────────────────────────────────── */
+/* ---- cost ---- */
 
 gl_table *gl_plan_cost_table(const gl_plan_context *c)
 {
@@ -63,7 +63,7 @@ gl_table *gl_plan_cost_uncertainty_table(const gl_plan_context *c)
     return gl_cost_sources_table(c->plan, c->arena);
 }
 
-/* ── the scenario ────────────────────────────────────────────────────────────────────────────── */
+/* ---- the scenario ---- */
 
 #define AS_NAME(name) #name,
 #define AS_KIND(name) {#name, gl_plan_##name##_table},

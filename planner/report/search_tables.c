@@ -9,40 +9,18 @@
 
 /* One list per table, as in plan_tables.c. */
 
-static const char *quantity(double value, gl_dimension dimension, gl_arena *arena)
-{
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(value, dimension, text, sizeof text));
-}
-
 static const char *with_commas(int64_t value, gl_arena *arena)
 {
-    char text[64];
-    if (value < 1000)
-        return gl_arena_printf(arena, "%lld", (long long)value);
-    return gl_arena_strdup(arena, gl_format_money((double)value, text, sizeof text));
-}
-
-static const char *schedule_name(gl_schedule_kind kind)
-{
-    static const char *const names[] = {"gpipe", "1f1b", "interleaved"};
-    return names[kind];
-}
-
-static const char *recompute_name(gl_recompute recompute)
-{
-    static const char *const names[] = {"none", "selective", "full"};
-    return names[recompute];
+    return value < 1000 ? gl_arena_printf(arena, "%lld", (long long)value)
+                        : gl_money_text((double)value, arena);
 }
 
 static gl_cell cp_method_cell(const gl_parallel *p)
 {
-    static const char *const names[] = {"ring", "allgather", "ulysses"};
-    return gl_text(p->cp > 1 ? names[p->cp_method] : NULL);
+    return gl_text(p->cp > 1 ? gl_cp_methods[p->cp_method] : NULL);
 }
 
-/* ---- layouts ----------------------------------------------------------------------------------
- */
+/* ---- layouts ---- */
 
 static double half_width(const gl_step *step)
 {
@@ -66,14 +44,14 @@ static gl_cell rank_cell(const gl_search_row *row, size_t index)
     X("micro", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(f->batch.micro))                       \
     X("microbatches", NULL, GL_NUMBER, GL_FOR_MACHINES,                                            \
       gl_integer(f->batch.global / p->dp / f->batch.micro))                                        \
-    X("schedule", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(schedule_name(p->schedule)))           \
+    X("schedule", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_schedule_names[p->schedule]))       \
     X("virtual_stages", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->virtual_stages))           \
     X("zero", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->zero))                               \
     X("shard", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(p->zero > 0 ? p->shard : 0))           \
     X("accumulate", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(p->accumulate))                   \
     X("sequence_parallel", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(p->sequence_parallel))     \
     X("cp_method", NULL, GL_NUMBER, GL_FOR_MACHINES, cp_method_cell(p))                            \
-    X("recompute", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(recompute_name(p->recompute)))        \
+    X("recompute", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_recompute_names[p->recompute]))    \
     X("step_time_s", "Step", GL_SECONDS, GL_FOR_ALL, gl_real(row->step.time_s))                    \
     X("half_width_frac", "80 % ±", GL_FRACTION, GL_FOR_PEOPLE, gl_real(half_width(&row->step)))    \
     X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(row->step.time_p10_s))         \
@@ -108,8 +86,7 @@ static gl_table *layouts_table(const gl_search_view *view, gl_arena *arena)
     return table;
 }
 
-/* ---- what is out ------------------------------------------------------------------------------
- */
+/* ---- what is out ---- */
 
 /* The layout that misses least, or the first of its kind. */
 static const char *example_text(const gl_rejection *r, gl_arena *arena)
@@ -139,8 +116,7 @@ static gl_table *rejected_table(const gl_search_view *view, gl_arena *arena)
     return table;
 }
 
-/* ---- the search itself ------------------------------------------------------------------------
- */
+/* ---- the search itself ---- */
 
 static gl_cell if_given(const gl_search_result *s, gl_cell value)
 {
@@ -170,8 +146,7 @@ static gl_table *search_table(const gl_search_view *view, gl_arena *arena)
     return table;
 }
 
-/* ---- in words ---------------------------------------------------------------------------------
- */
+/* ---- in words ---- */
 
 static const char *searched_line(const gl_search_view *view, gl_arena *arena)
 {
@@ -191,7 +166,7 @@ static const char *described_line(const gl_search_view *view, gl_arena *arena)
     if (!s->given_known || s->top_count == 0)
         return "";
     const char *layout = gl_layout_text(&s->given.parallel, &s->given.batch, arena);
-    const char *time = quantity(s->given.step.time_s, GL_SECONDS, arena);
+    const char *time = gl_quantity_text(s->given.step.time_s, GL_SECONDS, arena);
     if (!s->given_fits)
         return gl_arena_printf(arena, "Described      %s: %s, but does not fit\n", layout, time);
     return gl_arena_printf(arena, "Described      %s: %s, %s of the others are faster\n", layout,
@@ -212,8 +187,7 @@ static const char *headline(const gl_search_view *view, gl_arena *arena)
         gl_plan_headline(view->best, arena));
 }
 
-/* ---- the scenario -----------------------------------------------------------------------------
- */
+/* ---- the scenario ---- */
 
 static const struct {
     const char *name;

@@ -43,8 +43,7 @@ static int64_t ticks(double s)
     return llround(s * TICKS_PER_S);
 }
 
-/* ---- collecting -------------------------------------------------------------------------------
- */
+/* ---- collecting ---- */
 
 static entry *append(collector *c, const entry *e)
 {
@@ -132,8 +131,7 @@ static int compare_entries(const void *a, const void *b)
     return x->arrow < y->arrow ? -1 : x->arrow > y->arrow;
 }
 
-/* ---- writing ----------------------------------------------------------------------------------
- */
+/* ---- writing ---- */
 
 static void write_text(gl_json *json, const char *key, const char *text)
 {
@@ -273,8 +271,7 @@ static void write_entry(gl_trace *trace, const collector *c, const entry *e)
     gl_json_end(json, '}');
 }
 
-/* ---- all of it --------------------------------------------------------------------------------
- */
+/* ---- all of it ---- */
 
 double gl_trace_size(const gl_plan *plan)
 {

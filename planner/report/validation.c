@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/validation.h"
+#include "common/order.h"
 #include "planner/report/columns.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 /* Published counts are rounded, embeddings padded or left out: beyond this a row was misread. */
 static const double PARAMETERS_TOLERANCE = 0.06;
 
-/* ---- One run ----------------------------------------------------------------------------- */
+/* ---- one run ---- */
 
 static const char *zero_text(int zero)
 {
@@ -72,7 +73,7 @@ static double stated_parameters(const gl_validated *v)
     return v->run->numbers[GL_RUN_PARAMS] * 1e9;
 }
 
-/* ---- Every run --------------------------------------------------------------------------- */
+/* ---- every run ---- */
 
 static long percent_of(double part_s, const gl_validated *v)
 {
@@ -158,7 +159,7 @@ static gl_table *left_out_table(const gl_validated *runs, size_t count, gl_arena
     return table;
 }
 
-/* ---- Summaries --------------------------------------------------------------------------- */
+/* ---- summaries ---- */
 
 typedef struct group {
     const char *by, *name;
@@ -200,12 +201,6 @@ static void count_in(group_list *list, const char *by, const char *name, const g
         g->worst = v;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double mean_absolute(const group *g)
 {
     double sum = 0;
@@ -230,7 +225,7 @@ static double median_absolute(const group *g, gl_arena *arena)
     double *sorted = GL_ARENA_NEW(arena, double, n);
     for (size_t i = 0; i < n; i++)
         sorted[i] = fabs(g->errors[i]);
-    qsort(sorted, n, sizeof *sorted, compare_doubles);
+    qsort(sorted, n, sizeof *sorted, gl_compare_doubles);
     return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
 
@@ -290,12 +285,11 @@ static group_list make_groups(const gl_validated *runs, size_t count, gl_arena *
     return list;
 }
 
-/* ---- The whole --------------------------------------------------------------------------- */
+/* ---- the whole ---- */
 
 static const char *percent(double frac, gl_arena *arena)
 {
-    char text[64];
-    return gl_arena_strdup(arena, gl_format_quantity(frac, GL_FRACTION, text, sizeof text));
+    return gl_quantity_text(frac, GL_FRACTION, arena);
 }
 
 static const char *headline(const group *all, gl_arena *arena)

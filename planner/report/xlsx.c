@@ -138,8 +138,7 @@ bool gl_xlsx_begin(gl_xlsx **out, gl_error *err)
     return true;
 }
 
-/* ---- cells
- * --------------------------------------------------------------------------------------- */
+/* ---- cells ---- */
 
 static void put_text(lxw_worksheet *sheet, int row, int column, const char *text,
                      lxw_format *format)
@@ -163,8 +162,7 @@ static void put_formula(lxw_worksheet *sheet, int row, int column, const char *f
                                 isfinite(value) ? value : 0);
 }
 
-/* ---- the bill
- * ------------------------------------------------------------------------------------ */
+/* ---- the bill ---- */
 
 static bool is_hardware(gl_cost_group group)
 {
@@ -226,8 +224,7 @@ static void put_bill(const gl_xlsx *x, lxw_worksheet *sheet, const gl_bom *bom)
     }
 }
 
-/* ---- what follows from it
- * ------------------------------------------------------------------------ */
+/* ---- what follows from it ---- */
 
 static const char *const labels[L_COUNT] = {
     [L_GPUS] = "GPUs",
@@ -282,12 +279,6 @@ static bool is_share(int key)
 static bool is_plain(int key)
 {
     return key < L_INPUT_COUNT && key != L_STAFF_COST && key != L_LINES;
-}
-
-static const char *convention_name(gl_amortisation convention)
-{
-    static const char *const names[] = {"straight", "annuity", "decay"};
-    return names[convention];
 }
 
 static double or_zero(double value)
@@ -489,7 +480,7 @@ static void put_lines(const gl_xlsx *x, lxw_worksheet *sheet, option *o, const g
     for (int i = 0; i < L_COUNT; i++)
         put_line(x, sheet, o, bom, i);
     put_text(sheet, o->row[L_CONVENTION] - 1, COLUMN_AMOUNT,
-             convention_name(plan->cost.cluster->terms.amortisation), x->input);
+             gl_amortisations[plan->cost.cluster->terms.amortisation], x->input);
 }
 
 void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)
@@ -526,8 +517,7 @@ void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)
     worksheet_freeze_panes(sheet, BILL_ROW + 1, 0);
 }
 
-/* ---- summary and end
- * ----------------------------------------------------------------------------- */
+/* ---- summary and end ---- */
 
 static void put_summary(const gl_xlsx *x)
 {

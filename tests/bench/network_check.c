@@ -9,8 +9,8 @@
  * network_check published data/validation/collectives/published.csv: published collectives against
  * the catalogue.
  */
-#include "planner/core/network_check.h"
 #include "planner/input/cluster_file.h"
+#include "tests/bench/hold_out.h"
 
 #include <math.h>
 #include <stdio.h>

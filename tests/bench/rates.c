@@ -7,6 +7,7 @@
  *   plan MODEL CLUSTER COUNT      whole plans
  * COUNT 0 prepares and does nothing: what to subtract when instructions are counted.
  */
+#include "common/order.h"
 #include "planner/core/evaluate.h"
 #include "planner/core/plan.h"
 #include "planner/core/search.h"
@@ -50,12 +51,6 @@ static void report(const char *what, double us, int count)
         printf("%-44s %10.2f us %12.0f a second\n", what, us / count, count / us * 1e6);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void evaluate_all(gl_evaluator *evaluator, const gl_workload *layouts, int count,
                          const char *what)
 {
@@ -76,7 +71,7 @@ static void spread(gl_evaluator *evaluator, const gl_workload *layouts, int coun
         gl_evaluate(evaluator, &layouts[i].parallel, &layouts[i].batch, &e, &err);
         each_us[i] = read_us(CLOCK_MONOTONIC) - start;
     }
-    qsort(each_us, (size_t)count, sizeof *each_us, by_value);
+    qsort(each_us, (size_t)count, sizeof *each_us, gl_compare_doubles);
     if (count > 0)
         printf("%-44s %10.2f us, of nine in ten at most %.2f us\n", "  median, on the clock",
                each_us[count / 2], each_us[count * 9 / 10]);

@@ -6,11 +6,6 @@
 #include "planner/core/check.h"
 #include "tests/property/random.h"
 
-static inline int random_of(uint64_t *random, const int *values, int count)
-{
-    return values[random_between(random, 0, count - 1)];
-}
-
 static inline bool layout_is_possible(const gl_workload *w)
 {
     gl_arena *arena = gl_arena_create();

@@ -31,4 +31,10 @@ static inline int random_between(uint64_t *state, int low, int high)
     return low + (int)(random_next(state) % (uint64_t)(high - low + 1));
 }
 
+/* One of `count` values. */
+static inline int random_of(uint64_t *random, const int *values, int count)
+{
+    return values[random_between(random, 0, count - 1)];
+}
+
 #endif

@@ -2,25 +2,10 @@
 /* The evaluator gives what a plan gives in closed form, whatever it has evaluated before. */
 #include "planner/core/evaluate.h"
 
-#include "planner/core/plan.h"
-#include "planner/input/cluster_file.h"
-#include "planner/input/model_file.h"
+#include "tests/bundled.h"
 #include "tests/property/layouts.h"
-#include "tests/support.h"
 
 enum { LAYOUTS = 250 };
-
-static void load(const char *model, const char *cluster_name, gl_arena *arena, gl_workload *w,
-                 gl_cluster *cluster)
-{
-    gl_texts notes = {0};
-    gl_diagnostics diagnostics = {.count = 0};
-    const char *path = gl_arena_printf(arena, TEST_SOURCE_DIR "/../models/%s.yaml", model);
-    *w = gl_workload_defaults();
-    if (!gl_cluster_load(cluster_name, NULL, 0, arena, cluster, &notes, &diagnostics) ||
-        !gl_model_file_load(path, NULL, 0, arena, w, &notes, &diagnostics))
-        fail_msg("%s", diagnostics.items[0].message);
-}
 
 static bool near(double a, double b, double scale)
 {
@@ -58,7 +43,8 @@ static void evaluate_layouts(const char *model, const char *cluster_name)
     gl_cluster cluster;
     gl_error err;
     uint64_t random = random_seed();
-    load(model, cluster_name, arena, &w, &cluster);
+    load_bundled_model(model, NULL, 0, arena, &w);
+    load_bundled_cluster(cluster_name, arena, &cluster);
     gl_cluster_extend(&cluster, 1 << 15); /* of what is bare of a description: one large node */
     gl_evaluator *evaluator = gl_evaluator_create(&w, &cluster, true);
     for (int i = 0; i < LAYOUTS; i++) {
@@ -104,7 +90,8 @@ static void refusals_are_not_remembered(void **state)
     gl_cluster cluster;
     gl_error err;
     gl_evaluation e;
-    load("llama3-8b", "h200-nvlink", arena, &w, &cluster);
+    load_bundled_model("llama3-8b", NULL, 0, arena, &w);
+    load_bundled_cluster("h200-nvlink", arena, &cluster);
     gl_evaluator *evaluator = gl_evaluator_create(&w, &cluster, false);
     w.parallel = gl_workload_defaults().parallel;
     w.batch = (gl_batch){.global = 64, .micro = 1};

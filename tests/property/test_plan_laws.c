@@ -71,11 +71,6 @@ static void make_world(world *w, double intra_bw, double inter_bw)
                               .overlap_taxes = &w->taxes};
 }
 
-static int pick(uint64_t *random, const int *values, int count)
-{
-    return values[random_between(random, 0, count - 1)];
-}
-
 static gl_workload random_workload(uint64_t *random)
 {
     static const int small[] = {1, 1, 2, 4}, micro[] = {1, 2, 3}, counts[] = {1, 2, 5, 8};
@@ -88,10 +83,10 @@ static gl_workload random_workload(uint64_t *random)
     w.model.vocab = 32000;
     w.model.sequence = 2048;
     gl_parallel *p = &w.parallel;
-    p->tp = pick(random, small, 4);
-    p->pp = pick(random, small, 4);
-    p->dp = pick(random, small, 4) * pick(random, small, 4);
-    p->cp = pick(random, small, 3);
+    p->tp = random_of(random, small, 4);
+    p->pp = random_of(random, small, 4);
+    p->dp = random_of(random, small, 4) * random_of(random, small, 4);
+    p->cp = random_of(random, small, 3);
     p->zero = random_between(random, 0, 3);
     p->sequence_parallel = p->tp > 1 && random_between(random, 0, 1) == 1;
     p->recompute = (gl_recompute)random_between(random, 0, 2);
@@ -109,8 +104,8 @@ static gl_workload random_workload(uint64_t *random)
         int groups = p->dp * p->cp;
         p->ep = groups >= 2 ? 2 : 1;
     }
-    w.batch.micro = pick(random, micro, 3);
-    w.batch.global = (int64_t)w.batch.micro * p->dp * pick(random, counts, 4);
+    w.batch.micro = random_of(random, micro, 3);
+    w.batch.global = (int64_t)w.batch.micro * p->dp * random_of(random, counts, 4);
     return w;
 }
 

@@ -2,39 +2,13 @@
 /* A search finds what trying everything finds, whatever the number of jobs. */
 #include "planner/core/search.h"
 
-#include "planner/core/check.h"
-#include "planner/input/cluster_file.h"
-#include "planner/input/model_file.h"
-#include "tests/support.h"
+#include "common/order.h"
+#include "tests/bundled.h"
+#include "tests/property/layouts.h"
 
 #include <stdlib.h>
 
-static void load(const char *model, const char *cluster_name, gl_arena *arena, gl_workload *w,
-                 gl_cluster *cluster)
-{
-    gl_texts notes = {0};
-    gl_diagnostics diagnostics = {.count = 0};
-    const char *path = gl_arena_printf(arena, TEST_SOURCE_DIR "/../models/%s.yaml", model);
-    *w = gl_workload_defaults();
-    if (!gl_cluster_load(cluster_name, NULL, 0, arena, cluster, &notes, &diagnostics) ||
-        !gl_model_file_load(path, NULL, 0, arena, w, &notes, &diagnostics))
-        fail_msg("%s", diagnostics.items[0].message);
-}
-
-static bool is_legal(const gl_workload *w)
-{
-    gl_arena *arena = gl_arena_create();
-    gl_findings findings = {.arena = arena};
-    bool legal = true;
-    gl_check_workload(w, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        legal = legal && !findings.items[i].fatal;
-    gl_arena_destroy(arena);
-    return legal;
-}
-
-/* ---- by brute force ---------------------------------------------------------------------------
- */
+/* ---- by brute force ---- */
 
 typedef struct brute {
     gl_evaluator *evaluator;
@@ -64,7 +38,7 @@ static void try_one(brute *b, const gl_workload *w)
 {
     gl_evaluation e;
     gl_error err;
-    if (!is_plain(&w->parallel) || !chunks_are_even(w) || !is_legal(w))
+    if (!is_plain(&w->parallel) || !chunks_are_even(w) || !layout_is_possible(w))
         return;
     assert_true(gl_evaluate(b->evaluator, &w->parallel, &w->batch, &e, &err));
     if (!e.memory.fits) {
@@ -116,14 +90,7 @@ static void try_all(brute *b, gl_workload w, int gpus, int node)
                             try_variants(b, w, node);
 }
 
-/* ---- comparing --------------------------------------------------------------------------------
- */
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+/* ---- comparing ---- */
 
 static int64_t misses(const gl_search_result *r)
 {
@@ -166,7 +133,8 @@ static void compare(const char *model, const char *cluster_name, int gpus, int g
     gl_error err;
     gl_search_result r;
     brute b = {.arena = arena};
-    load(model, cluster_name, arena, &w, &cluster);
+    load_bundled_model(model, NULL, 0, arena, &w);
+    load_bundled_cluster(cluster_name, arena, &cluster);
     w.parallel = gl_workload_defaults().parallel;
     w.batch = (gl_batch){.global = global, .micro = 1};
     const gl_search_options options = {.gpus = &gpus, .gpu_count = 1, .jobs = 1, .top = 20};
@@ -179,7 +147,7 @@ static void compare(const char *model, const char *cluster_name, int gpus, int g
     assert_int_equal(r.looked_at, r.total);
     assert_int_equal(rejected(&r) + r.fitting, r.total);
     check_front(&b, &r);
-    qsort(b.times_s, (size_t)b.fitting, sizeof *b.times_s, by_value);
+    qsort(b.times_s, (size_t)b.fitting, sizeof *b.times_s, gl_compare_doubles);
     assert_true(r.top_count > 0);
     for (size_t i = 0; i < r.top_count; i++)
         assert_close(r.top[i].step.time_s, b.times_s[i], 1e-12);
@@ -204,8 +172,7 @@ static void experts(void **state)
     compare("mixtral-8x7b", "hgx-h100-16-ndr", 16, 4);
 }
 
-/* ---- laws -------------------------------------------------------------------------------------
- */
+/* ---- laws ---- */
 
 static void search_70b(int jobs, double memory_factor, gl_arena *arena, gl_search_result *r)
 {
@@ -213,7 +180,8 @@ static void search_70b(int jobs, double memory_factor, gl_arena *arena, gl_searc
     gl_cluster cluster;
     gl_error err;
     static const int gpus[] = {32, 64};
-    load("llama3-70b", "hgx-h100-16-ndr", arena, &w, &cluster);
+    load_bundled_model("llama3-70b", NULL, 0, arena, &w);
+    load_bundled_cluster("hgx-h100-16-ndr", arena, &cluster);
     w.batch.global = 64;
     gl_gpu *gpu = GL_ARENA_NEW(arena, gl_gpu, 1);
     *gpu = *cluster.gpu;
@@ -291,7 +259,8 @@ static void stopping(void **state)
     gl_error err;
     gl_search_result r;
     int calls = 0;
-    load("llama3-70b", "hgx-h100-16-ndr", arena, &w, &cluster);
+    load_bundled_model("llama3-70b", NULL, 0, arena, &w);
+    load_bundled_cluster("hgx-h100-16-ndr", arena, &cluster);
     const gl_search_options options = {.jobs = 1, .watch = stop_soon, .context = &calls};
     assert_true(gl_search(&w, &cluster, &options, arena, &r, &err));
     assert_true(r.stopped);
@@ -299,8 +268,7 @@ static void stopping(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- the best, and what would fit --------------------------------------------------------------
- */
+/* ---- the best, and what would fit ---- */
 
 static void best_layout_is_legal_and_planned(void **state)
 {
@@ -312,12 +280,13 @@ static void best_layout_is_legal_and_planned(void **state)
     gl_best_layout found;
     const gl_search_options search = {.jobs = 2};
     const gl_plan_options options = {.headroom = 1.25, .stage = -1, .draws = 50};
-    load("llama3-8b", "hgx-h100-16-ndr", arena, &w, &cluster);
+    load_bundled_model("llama3-8b", NULL, 0, arena, &w);
+    load_bundled_cluster("hgx-h100-16-ndr", arena, &cluster);
     cluster.nodes = 2;
     assert_true(gl_search_best(&w, &cluster, &options, &search, arena, &found, &err));
     assert_null(found.why_not);
     assert_false(found.stopped);
-    assert_true(is_legal(&w));
+    assert_true(layout_is_possible(&w));
     assert_int_equal(gl_workload_ranks(&w), 16);
     gl_plan plan;
     assert_true(gl_plan_build(&w, &cluster, &options, arena, &plan, &err));
@@ -335,7 +304,8 @@ static void what_does_not_fit_says_what_would(void **state)
     gl_best_layout found;
     const gl_search_options search = {.jobs = 2};
     const gl_plan_options options = {.headroom = 1.25, .stage = -1, .draws = 50};
-    load("llama3-405b", "hgx-h100-16-ndr", arena, &w, &cluster);
+    load_bundled_model("llama3-405b", NULL, 0, arena, &w);
+    load_bundled_cluster("hgx-h100-16-ndr", arena, &cluster);
     cluster.nodes = 4;
     before = w;
     assert_true(gl_search_best(&w, &cluster, &options, &search, arena, &found, &err));

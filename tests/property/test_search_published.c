@@ -57,7 +57,7 @@ static gl_conventions *load_conventions(gl_arena *arena)
     return conventions;
 }
 
-/* ---- a few, as a test ------------------------------------------------------------------------ */
+/* ---- a few, as a test ---- */
 
 static void assert_among_best(const char *table, const char *id, unsigned fixed)
 {
@@ -86,8 +86,7 @@ static void llama_70b_on_64_h100(void **state)
     assert_among_best("dgxc", "dgxc-162", 0);
 }
 
-/* ---- BLOOM's sweep over layouts ---------------------------------------------------------------
- */
+/* ---- BLOOM's sweep over layouts ---- */
 
 enum { RUNS_MAX = 128 };
 
@@ -143,7 +142,7 @@ static void bloom_on_384_a100(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- all of a table, for people -------------------------------------------------------------- */
+/* ---- all of a table, for people ---- */
 
 static void print_run(gl_conventions *conventions, const gl_known_run *run, unsigned fixed)
 {

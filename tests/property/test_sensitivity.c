@@ -40,11 +40,6 @@ typedef struct world {
     gl_setup setup;
 } world;
 
-static int pick(uint64_t *random, const int *values, int count)
-{
-    return values[random_between(random, 0, count - 1)];
-}
-
 static void make_workload(uint64_t *random, gl_workload *w)
 {
     static const int degrees[] = {1, 2, 4};
@@ -60,9 +55,9 @@ static void make_workload(uint64_t *random, gl_workload *w)
                           .sequence = 2048,
                           .gated_mlp = true,
                           .fused_weights = true};
-    w->parallel.tp = pick(random, degrees, 3);
-    w->parallel.pp = pick(random, degrees, 3);
-    w->parallel.dp = 4 * pick(random, degrees, 3);
+    w->parallel.tp = random_of(random, degrees, 3);
+    w->parallel.pp = random_of(random, degrees, 3);
+    w->parallel.dp = 4 * random_of(random, degrees, 3);
     w->parallel.zero = (int)random_between(random, 0, 1);
     w->batch.micro = 1;
     w->batch.global = w->parallel.dp * 8;

@@ -265,7 +265,7 @@ static void random_case(pipeline_case *c, uint64_t *random, bool uniform)
     }
 }
 
-/* ---- what is seen of a simulation ----------------------------------------------------------- */
+/* ---- what is seen of a simulation ---- */
 
 typedef struct observer {
     double busy_s[STAGES_MAX][GL_STREAM_COUNT], end_s[STAGES_MAX][GL_STREAM_COUNT], last_s;
@@ -375,7 +375,7 @@ static void describe(const pipeline_case *c, int number)
     fprintf(stderr, "\n");
 }
 
-/* ---- equal stages --------------------------------------------------------------------------- */
+/* ---- equal stages ---- */
 
 static void equal_stages_keep_the_closed_forms(void **state)
 {
@@ -403,7 +403,7 @@ static void equal_stages_keep_the_closed_forms(void **state)
     }
 }
 
-/* ---- uneven stages -------------------------------------------------------------------------- */
+/* ---- uneven stages ---- */
 
 /* Work of a stage, with what it must wait for in any case. */
 static double stage_work_s(const pipeline_case *c, int stage)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Deliveries that are made from a plan's own curves: as planned, slower, wrong, cut off, … */
-#include "tests/support.h"
+#include "tests/bundled.h"
 
 #include "planner/core/acceptance.h"
-#include "planner/input/cluster_file.h"
-#include "planner/input/model_file.h"
 #include "planner/input/yardstick.h"
 #include "planner/report/acceptance_tables.h"
 #include "planner/report/explain_acceptance.h"
@@ -28,17 +26,13 @@ typedef struct fixture {
 static void plan_model(fixture *f, const char *model, const char *cluster)
 {
     gl_diagnostics diagnostics = {.count = 0};
-    gl_texts notes = {0};
-    gl_error err;
     const gl_plan_options options = {.headroom = 1.25, .stage = -1};
-    *f = (fixture){.arena = gl_arena_create(), .workload = gl_workload_defaults()};
-    const char *path = gl_arena_printf(f->arena, "%s/../models/%s", TEST_SOURCE_DIR, model);
-    if (!gl_model_file_load(path, NULL, 0, f->arena, &f->workload, &notes, &diagnostics) ||
-        !gl_cluster_load(cluster, NULL, 0, f->arena, &f->cluster, &notes, &diagnostics) ||
-        !gl_yardstick_load(&f->cluster, f->arena, &f->yardstick, &diagnostics))
+    *f = (fixture){.arena = gl_arena_create()};
+    load_bundled_model(model, NULL, 0, f->arena, &f->workload);
+    load_bundled_cluster(cluster, f->arena, &f->cluster);
+    if (!gl_yardstick_load(&f->cluster, f->arena, &f->yardstick, &diagnostics))
         fail_msg("%s", diagnostics.items[0].message);
-    if (!gl_plan_build(&f->workload, &f->cluster, &options, f->arena, &f->plan, &err))
-        fail_msg("%s", err.message);
+    build_plan(&f->workload, &f->cluster, &options, f->arena, &f->plan);
 }
 
 static gl_run run_named(int64_t id, const char *time)
@@ -91,7 +85,7 @@ static void deliver(fixture *f, size_t run_count)
 
 static void start(fixture *f, size_t run_count)
 {
-    plan_model(f, "llama-1.1b-ddp.yaml", "h200-nvlink");
+    plan_model(f, "llama-1.1b-ddp", "h200-nvlink");
     deliver(f, run_count);
 }
 
@@ -264,7 +258,7 @@ static void test_faster_transport(void **state)
 {
     fixture f;
     (void)state;
-    plan_model(&f, "llama-1.1b-ddp.yaml", "h200-host-memory");
+    plan_model(&f, "llama-1.1b-ddp", "h200-host-memory");
     deliver(&f, 2);
     for (size_t i = 0; i < f.delivered.curve_count; i++)
         f.curves[i].transport = GL_TRANSPORT_NVLINK;
@@ -457,7 +451,7 @@ static void test_list(void **state)
     fixture f;
     size_t count;
     (void)state;
-    plan_model(&f, "llama3-70b.yaml", "hgx-h100-16-ndr");
+    plan_model(&f, "llama3-70b", "hgx-h100-16-ndr");
     gl_acceptance_judge(&f.plan, NULL, &f.yardstick, TOLERANCE, f.arena, &f.a);
     assert_int_equal(f.a.counts[GL_ACCEPTANCE_MISSING], f.a.test_count);
     const gl_acceptance_point *points = gl_acceptance_points(&f.a, f.arena, &count);

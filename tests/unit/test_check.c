@@ -353,7 +353,7 @@ static void test_absurd_sizes(void **state)
                    "pp (10000) x virtual_stages (1) makes 10000 chunks; at most 1024 are planned");
 }
 
-/* ---- On a cluster ------------------------------------------------------------------------ */
+/* ---- on a cluster ---- */
 
 static void test_cluster(void **state)
 {

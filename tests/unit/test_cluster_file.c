@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* ---- Helpers ----------------------------------------------------------------------------- */
+/* ---- helpers ---- */
 
 typedef struct loaded {
     outcome o; /* arena, warnings, diagnostics, ok */
@@ -86,7 +86,7 @@ static void refused(const char *text, const char *rest)
 #define INTRA "  intra_node: {link: nvlink4}\n"
 #define INTER "  inter_node: {link: ib-ndr, nics_per_node: 8}\n"
 
-/* ---- Databases --------------------------------------------------------------------------- */
+/* ---- databases ---- */
 
 typedef struct recipe {
     const char *label, *started_at, *gpu;
@@ -341,7 +341,7 @@ static void test_settings_of_a_database(void **state)
     outcome_free(&l.o);
 }
 
-/* ---- Descriptions ------------------------------------------------------------------------ */
+/* ---- descriptions ---- */
 
 static void test_description(void **state)
 {
@@ -521,7 +521,7 @@ static void test_calibrations_of_a_description(void **state)
     outcome_free(&l.o);
 }
 
-/* ---- Names ------------------------------------------------------------------------------- */
+/* ---- names ---- */
 
 static void test_names(void **state)
 {
@@ -552,7 +552,7 @@ static void test_names(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- The catalogue ----------------------------------------------------------------------- */
+/* ---- the catalogue ---- */
 
 /* Every bundled file loads without a word. */
 static void test_bundled_catalogue(void **state)

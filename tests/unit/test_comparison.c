@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Options against each other, draw by draw; what would make one fit. */
-#include "input_support.h"
-
 #include "planner/core/comparison.h"
 #include "planner/core/demand.h"
 #include "planner/core/fitting.h"
+#include "tests/bundled.h"
 
 enum { OPTIONS = 3 };
 
@@ -19,22 +18,9 @@ typedef struct fixture {
 
 static const gl_plan_options plan_options = {.headroom = 1.25, .stage = -1, .draws = 200};
 
-static void load_model_file(fixture *f, const char *model)
-{
-    gl_diagnostics diagnostics = {.count = 0};
-    gl_texts notes = {0};
-    f->arena = gl_arena_create();
-    f->workload = gl_workload_defaults();
-    const char *path = gl_arena_printf(f->arena, "%s/../models/%s", TEST_SOURCE_DIR, model);
-    assert_true(gl_model_file_load(path, NULL, 0, f->arena, &f->workload, &notes, &diagnostics));
-}
-
 static void load_cluster(fixture *f, size_t index, const char *name)
 {
-    gl_diagnostics diagnostics = {.count = 0};
-    gl_texts notes = {0};
-    assert_true(
-        gl_cluster_load(name, NULL, 0, f->arena, &f->clusters[index], &notes, &diagnostics));
+    load_bundled_cluster(name, f->arena, &f->clusters[index]);
     f->options[index].setup = (gl_setup){&f->workload, &f->clusters[index]};
 }
 
@@ -57,7 +43,8 @@ static void test_options_are_compared_draw_by_draw(void **state)
     (void)state;
     static const char *const clusters[] = {"pcie5-switch-16", "pcie5-pairs-16", "hgx-h100-16-ndr"};
     fixture f = {0};
-    load_model_file(&f, "llama3-8b.yaml");
+    f.arena = gl_arena_create();
+    load_bundled_model("llama3-8b", NULL, 0, f.arena, &f.workload);
     compare(&f, clusters, OPTIONS);
     assert_int_equal(f.comparison.fastest, 2);
     assert_int_equal(f.comparison.pair_count, 3);
@@ -80,7 +67,8 @@ static void test_equals_share(void **state)
     (void)state;
     static const char *const clusters[] = {"hgx-h100-16-ndr", "hgx-h100-16-ndr"};
     fixture f = {0};
-    load_model_file(&f, "llama3-8b.yaml");
+    f.arena = gl_arena_create();
+    load_bundled_model("llama3-8b", NULL, 0, f.arena, &f.workload);
     compare(&f, clusters, 2);
     assert_close(f.comparison.pairs[0].probability, 0.5, 1e-12);
     assert_close(f.options[0].fastest_probability, 0.5, 1e-9);
@@ -94,7 +82,8 @@ static void test_what_does_not_fit_is_compared_with_nothing(void **state)
     static const char *const clusters[] = {"hgx-h100-16-ndr", "l40s-16-roce",
                                            "hgx-h100-16-ndr-4to1"};
     fixture f = {0};
-    load_model_file(&f, "llama3-70b.yaml");
+    f.arena = gl_arena_create();
+    load_bundled_model("llama3-70b", NULL, 0, f.arena, &f.workload);
     compare(&f, clusters, OPTIONS);
     assert_true(gl_compared_runs(&f.options[0]));
     assert_false(gl_compared_runs(&f.options[1]));
@@ -122,7 +111,8 @@ static void test_demand_adds_up(void **state)
     (void)state;
     static const char *const clusters[] = {"hgx-h100-16-ndr", "hgx-h100-16-ndr-4to1"};
     fixture f = {0};
-    load_model_file(&f, "llama3-70b.yaml");
+    f.arena = gl_arena_create();
+    load_bundled_model("llama3-70b", NULL, 0, f.arena, &f.workload);
     compare(&f, clusters, 2);
     const gl_plan *plan = &f.plans[0];
     for (int tier = 0; tier < GL_TIER_COUNT; tier++) {

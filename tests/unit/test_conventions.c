@@ -68,7 +68,7 @@ static gl_run_case planned(const fixture *f, const char *id)
     return out;
 }
 
-/* ---- One row of each source ---------------------------------------------------------------- */
+/* ---- one row of each source ---- */
 
 static void test_megatron(void **state)
 {
@@ -192,7 +192,7 @@ static void test_left_out(void **state)
     assert_reason(*state, "dfm-010", "parameter server");
 }
 
-/* ---- Rows of one's own --------------------------------------------------------------------- */
+/* ---- rows of one's own ---- */
 
 /* The case of one row, with the bundled conventions. */
 static gl_run_case made_of(const fixture *f, const char *text)
@@ -259,7 +259,7 @@ static void test_own_rows_that_cannot_be(void **state)
                       "number of GPUs is not stated");
 }
 
-/* ---- Conventions of one's own -------------------------------------------------------------- */
+/* ---- conventions of one's own ---- */
 
 static gl_conventions *load_text(gl_arena *arena, const char *text, gl_diagnostics *diagnostics)
 {

@@ -58,7 +58,7 @@ static priced price(const char *head, const char *tail)
     "  gpu: h100-sxm\n  nodes: " nodes "\n  gpus_per_node: 8\n  intra_node: {link: nvlink4}\n"
 #define NDR(more) "  inter_node: {link: ib-ndr, nics_per_node: 8, radix: 64" more "}\n"
 
-/* ---- Published tables -------------------------------------------------------------------- */
+/* ---- published tables ---- */
 
 static double switch_dollars(const gl_cost *cost)
 {
@@ -171,7 +171,7 @@ static void test_superpod_racks(void **state)
     outcome_free(&p.o);
 }
 
-/* ---- Formulas ---------------------------------------------------------------------------- */
+/* ---- formulas ---- */
 
 static void test_three_conventions(void **state)
 {
@@ -206,7 +206,7 @@ static void test_checkpoints(void **state)
     assert_close(gl_cost_checkpoints(1, 100000, 60, 600).waste_frac, 1, 0);
 }
 
-/* ---- A cluster's cost -------------------------------------------------------------------- */
+/* ---- a cluster's cost ---- */
 
 static void test_sums_agree(void **state)
 {
@@ -417,7 +417,7 @@ static void test_lossless_costs_ethernet(void **state)
     outcome_free(&p.o);
 }
 
-/* ---- Two options ------------------------------------------------------------------------- */
+/* ---- two options ---- */
 
 static void test_probability_draw_by_draw(void **state)
 {

@@ -14,7 +14,7 @@
 
 static const char *const yaml[] = {"yaml", NULL};
 
-/* ---- Help -------------------------------------------------------------------------------- */
+/* ---- help ---- */
 
 static int setup(void **state)
 {
@@ -83,7 +83,7 @@ static int for_each(gl_arena *arena, const char *folder, const char *ending, fil
     return count;
 }
 
-/* ---- Figures ----------------------------------------------------------------------------- */
+/* ---- figures ---- */
 
 static void check_figure(const char *file, const char *field, const gl_figure *f, double maximum)
 {
@@ -180,7 +180,7 @@ static void test_every_transport_has_an_overlap_tax(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- Clusters and calibrations ----------------------------------------------------------- */
+/* ---- clusters and calibrations ---- */
 
 static void check_cluster(gl_arena *arena, const char *folder, const char *file)
 {
@@ -217,7 +217,7 @@ static void check_calibration(gl_arena *arena, const char *folder, const char *n
                   "communication_alone_s,together_s");
 }
 
-/* ---- Models ------------------------------------------------------------------------------ */
+/* ---- models ---- */
 
 /* The command in the first line names this file and a bundled cluster that is large enough. */
 static void check_command(gl_arena *arena, const char *file, const gl_workload *workload)
@@ -260,7 +260,7 @@ static void check_model(gl_arena *arena, const char *folder, const char *file)
         fail_msg("%s has %lld parameters", file, (long long)parameters.total);
 }
 
-/* ---- Tests ------------------------------------------------------------------------------- */
+/* ---- tests ---- */
 
 static void test_gpus_load(void **state)
 {

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The numbers that `explain` puts into a formula give the figure that it explains. */
-#include "tests/support.h"
+#include "tests/bundled.h"
 
-#include "planner/input/cluster_file.h"
-#include "planner/input/model_file.h"
 #include "planner/report/explain.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 
-/* ---- Sums and products with units -------------------------------------------------------- */
+/* ---- sums and products with units ---- */
 
 static double sum(const char **text);
 
@@ -140,7 +138,7 @@ static void test_evaluation_of_the_test_itself(void **state)
     assert_close(evaluate("1 · (max(6 / (3 TFLOP/s), 2 B / 1 GB/s) + 1 · 4 us)"), 4.002e-6, 1e-12);
 }
 
-/* ---- Plans ------------------------------------------------------------------------------- */
+/* ---- plans ---- */
 
 typedef struct explained {
     gl_arena *arena;
@@ -152,18 +150,11 @@ typedef struct explained {
 
 static void explain(explained *x, const char *model, const gl_setting *settings, size_t count)
 {
-    gl_diagnostics diagnostics = {.count = 0};
-    gl_texts notes = {0};
-    gl_error err = {.message = ""};
     const gl_plan_options options = {.headroom = 1.25, .stage = -1, .allow_extrapolation = true};
     x->arena = gl_arena_create();
-    x->workload = gl_workload_defaults();
-    const char *path = gl_arena_printf(x->arena, "%s/../models/%s", TEST_SOURCE_DIR, model);
-    if (!gl_model_file_load(path, settings, count, x->arena, &x->workload, &notes, &diagnostics) ||
-        !gl_cluster_load("hgx-h100-16-ndr", NULL, 0, x->arena, &x->cluster, &notes, &diagnostics))
-        fail_msg("%s", diagnostics.items[0].message);
-    if (!gl_plan_build(&x->workload, &x->cluster, &options, x->arena, &x->plan, &err))
-        fail_msg("%s", err.message);
+    load_bundled_model(model, settings, count, x->arena, &x->workload);
+    load_bundled_cluster("hgx-h100-16-ndr", x->arena, &x->cluster);
+    build_plan(&x->workload, &x->cluster, &options, x->arena, &x->plan);
     gl_explain(&x->plan, x->arena, &x->all);
 }
 
@@ -207,19 +198,17 @@ static const struct {
     gl_setting settings[3];
     size_t setting_count;
 } plans[] = {
-    {.model = "llama-1.1b-ddp.yaml"},
-    {.model = "llama3-70b.yaml"},
+    {.model = "llama-1.1b-ddp"},
+    {.model = "llama3-70b"},
     /* The last stage is the fullest: logits of a split vocabulary. */
-    {"llama-8b-16l-tp.yaml", {{"parallel.vocab_parallel", "true", "--set"}}, 1},
-    {"llama-8b-16l-tp.yaml",
+    {"llama-8b-16l-tp", {{"parallel.vocab_parallel", "true", "--set"}}, 1},
+    {"llama-8b-16l-tp",
      {{"parallel.vocab_parallel", "false", "--set"},
       {"parallel.sequence_parallel", "true", "--set"}},
      2},
-    {"llama3-8b.yaml",
-     {{"parallel.zero", "3", "--set"}, {"parallel.recompute", "full", "--set"}},
-     2},
-    {.model = "mixtral-8x7b.yaml"},
-    {.model = "gpt3-175b.yaml"},
+    {"llama3-8b", {{"parallel.zero", "3", "--set"}, {"parallel.recompute", "full", "--set"}}, 2},
+    {.model = "mixtral-8x7b"},
+    {.model = "gpt3-175b"},
 };
 enum { PLANS = sizeof plans / sizeof plans[0] };
 
@@ -270,7 +259,7 @@ static void test_gemm_efficiency_is_named(void **state)
 {
     (void)state;
     explained x;
-    explain(&x, "llama3-70b.yaml", NULL, 0);
+    explain(&x, "llama3-70b", NULL, 0);
     const gl_figure_text *gemm = find(&x, "compute.2.forward_s");
     assert_non_null(strstr(gemm->source, "GEMM efficiency of "));
     assert_non_null(strstr(gemm->source, " % to "));
@@ -279,7 +268,7 @@ static void test_gemm_efficiency_is_named(void **state)
     gl_arena_destroy(x.arena);
     /* A stated time is not taken apart by formulas that did not make it. */
     const gl_setting stated = {"compute.step", "300 ms", "--set"};
-    explain(&x, "llama-1.1b-ddp.yaml", &stated, 1);
+    explain(&x, "llama-1.1b-ddp", &stated, 1);
     gemm = find(&x, "compute.2.forward_s");
     assert_null(gemm->numbers);
     assert_string_equal(gemm->evidence, "stated");
@@ -293,7 +282,7 @@ static void test_shares_between_nodes_are_explained(void **state)
     explained x;
     const gl_setting settings[] = {{"parallel.dp", "16", "--set"},
                                    {"batch.global", "128", "--set"}};
-    explain(&x, "llama-1.1b-ddp.yaml", settings, 2);
+    explain(&x, "llama-1.1b-ddp", settings, 2);
     const gl_figure_text *row = find(&x, "traffic.1.busbw_bytes_per_s");
     assert_non_null(strstr(row->note, " / 8, as a ring enters and leaves a node once for all 8"));
     const gl_figure_text *tier = find(&x, "required_bandwidth.inter_node.available_bytes_per_s");
@@ -302,7 +291,7 @@ static void test_shares_between_nodes_are_explained(void **state)
     const char *bytes = "required_bandwidth.inter_node.bytes_per_step_per_gpu";
     assert_non_null(strstr(find(&x, bytes)->numbers, " / 8 (traffic.1)"));
     gl_arena_destroy(x.arena);
-    explain(&x, "llama-1.1b-ddp.yaml", NULL, 0);
+    explain(&x, "llama-1.1b-ddp", NULL, 0);
     assert_null(find(&x, "traffic.1.busbw_bytes_per_s")->note);
     assert_int_equal(check_figures(&x, "required_bandwidth.intra_node.bytes", "", 0.01, 0) <= 1, 1);
     gl_arena_destroy(x.arena);

@@ -156,7 +156,7 @@ static void test_sequence_is_stated(void **state)
     outcome_free(&o);
 }
 
-/* ---- Bad configurations ------------------------------------------------------------------ */
+/* ---- bad configurations ---- */
 
 static void refused(const char *text, const char *expected)
 {

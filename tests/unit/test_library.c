@@ -73,7 +73,7 @@ static double number(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
-/* ---- The host ----------------------------------------------------------------------------- */
+/* ---- the host ---- */
 
 static void test_host_has_decimal_comma(void **state)
 {
@@ -94,7 +94,7 @@ static void test_locale_is_left_as_it_was(void **state)
     assert_string_equal(localeconv()->decimal_point, ",");
 }
 
-/* ---- Plans -------------------------------------------------------------------------------- */
+/* ---- plans ---- */
 
 static char *read_whole(const char *path)
 {
@@ -129,7 +129,9 @@ static void test_json_is_the_programs(void **state)
                         (char *)(uintptr_t) "--output",
                         output};
         locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = uselocale(plain);
-        assert_int_equal(gl_cmd_plan.run(COUNT_OF(argv), argv), 0);
+        gl_arena *arena = gl_arena_create();
+        assert_int_equal(gl_cmd_plan.run(COUNT_OF(argv), argv, arena), 0);
+        gl_arena_destroy(arena);
         uselocale(before);
         freelocale(plain);
         char *expected = read_whole(output);
@@ -257,7 +259,7 @@ static void test_warnings_are_those_of_the_json(void **state)
     gpulink_plan_close(plan);
 }
 
-/* ---- Descriptions and errors -------------------------------------------------------------- */
+/* ---- descriptions and errors ---- */
 
 static void test_model_from_text(void **state)
 {
@@ -351,7 +353,7 @@ static void test_plan_that_can_not_be(void **state)
     gpulink_cluster_close(cluster);
 }
 
-/* ---- Structures of other versions --------------------------------------------------------- */
+/* ---- structures of other versions ---- */
 
 static void test_sizes(void **state)
 {
@@ -384,7 +386,7 @@ static void test_sizes(void **state)
     gpulink_cluster_close(cluster);
 }
 
-/* ---- Layouts ------------------------------------------------------------------------------ */
+/* ---- layouts ---- */
 
 /* Equal stages: the closed form of an evaluation is what a plan simulates. */
 static void test_evaluation_is_the_plan(void **state)
@@ -513,7 +515,7 @@ static void test_search(void **state)
     gpulink_evaluator_close(evaluator);
 }
 
-/* ---- Memory ------------------------------------------------------------------------------- */
+/* ---- memory ---- */
 
 /* Sanitizers reserve address space of their own, and know no limit to it. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -31,13 +31,12 @@ static double fullest_stage(const gl_workload *w)
 
 static double error_sum, error_worst;
 
-static void visit_run(const json_t *run, int line)
+static void visit_run(const known_run *run)
 {
-    gl_workload w = known_workload(run);
-    double measured = json_real_value(json_object_get(run, "peak_memory_gib"));
-    double predicted = fullest_stage(&w) / gib, error = predicted / measured - 1;
-    printf("line %2d: %-12s measured %6.2f GiB, predicted %6.2f GiB, %+5.1f %%\n", line,
-           known_text(run, "kind"), measured, predicted, 100 * error);
+    double measured = known_number(run, "peak_memory_gib");
+    double predicted = fullest_stage(run->workload) / gib, error = predicted / measured - 1;
+    printf("%-20s measured %6.2f GiB, predicted %6.2f GiB, %+5.1f %%\n", run->id, measured,
+           predicted, 100 * error);
     error_sum += fabs(error);
     error_worst = fmax(error_worst, fabs(error));
 }

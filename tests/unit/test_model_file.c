@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* ---- What is read ------------------------------------------------------------------------ */
+/* ---- what is read ---- */
 
 static void test_minimal(void **state)
 {
@@ -131,7 +131,7 @@ static void test_only_experts_need_no_ffn(void **state)
                    "ffn and vocab");
 }
 
-/* ---- Single fields ----------------------------------------------------------------------- */
+/* ---- single fields ---- */
 
 static void test_units(void **state)
 {
@@ -301,7 +301,7 @@ static void test_all_problems_at_once(void **state)
     outcome_free(&o);
 }
 
-/* ---- Completeness ------------------------------------------------------------------------ */
+/* ---- completeness ---- */
 
 static void test_half_an_architecture(void **state)
 {
@@ -348,7 +348,7 @@ static void test_what_needs_an_architecture(void **state)
                    "m.yaml:2:23: parallel.ep: expert parallelism needs the model's architecture…");
 }
 
-/* ---- Findings carry positions ------------------------------------------------------------ */
+/* ---- findings carry positions ---- */
 
 static void test_rules_have_positions(void **state)
 {
@@ -389,7 +389,7 @@ static void test_more_gpus_than_the_cluster_has(void **state)
     outcome_free(&o);
 }
 
-/* ---- Settings ---------------------------------------------------------------------------- */
+/* ---- settings ---- */
 
 static void test_settings(void **state)
 {

@@ -155,8 +155,7 @@ static void a_switch_that_reduces_moves_less(void **state)
     assert_string_equal(time_of(&cluster, GL_ALL_REDUCE, node, 1e9, *state).algorithm, "ring");
 }
 
-/* ---- measured curves ---------------------------------------------------------------------------
- */
+/* ---- measured curves ---- */
 
 static gl_curve measured(gl_arena *arena, int64_t id, gl_collective collective,
                          gl_placement placement, double floor_s, double busbw,
@@ -358,8 +357,7 @@ static void the_variant_that_training_uses_is_taken(void **state)
     }
 }
 
-/* ---- families --------------------------------------------------------------------------------
- */
+/* ---- families ---- */
 
 static gl_network *network_of(gl_cluster *cluster, gl_arena *arena)
 {
@@ -437,8 +435,7 @@ static void a_family_carries_farther_than_one_curve(void **state)
     assert_true(gl_network_eval(network_of(&cluster, *state), &query, *state, &t, &err));
 }
 
-/* ---- evidence of two kinds ----------------------------------------------------------------------
- */
+/* ---- evidence of two kinds ---- */
 
 static void measured_tiers_are_put_together(void **state)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The plan's tables against the keys that readers of JSON and CSV rely upon. */
-#include "tests/support.h"
+#include "tests/bundled.h"
 
 #include "common/render.h"
-#include "planner/input/cluster_file.h"
 #include "planner/report/explain.h"
 #include "planner/report/plan_schema.h"
 #include "planner/report/plan_tables.h"
@@ -18,29 +17,14 @@ typedef struct fixture {
     gl_plan plan;
 } fixture;
 
-static void fail_with(const gl_diagnostics *diagnostics)
-{
-    char text[2048];
-    for (size_t i = 0; i < diagnostics->count; i++)
-        print_error("%s\n", gl_error_text(&diagnostics->items[i], text, sizeof text));
-    fail();
-}
-
 /* Plans a bundled model on a bundled cluster of catalogue links. */
 static void plan_model(fixture *f, const char *model, const gl_setting *settings, size_t count)
 {
-    gl_diagnostics diagnostics = {.count = 0};
-    gl_texts notes = {0};
-    gl_error err;
     const gl_plan_options options = {.headroom = 1.25, .stage = -1, .allow_extrapolation = true};
     f->arena = gl_arena_create();
-    f->workload = gl_workload_defaults();
-    const char *path = gl_arena_printf(f->arena, "%s/../models/%s", TEST_SOURCE_DIR, model);
-    if (!gl_model_file_load(path, settings, count, f->arena, &f->workload, &notes, &diagnostics) ||
-        !gl_cluster_load("hgx-h100-16-ndr", NULL, 0, f->arena, &f->cluster, &notes, &diagnostics))
-        fail_with(&diagnostics);
-    if (!gl_plan_build(&f->workload, &f->cluster, &options, f->arena, &f->plan, &err))
-        fail_msg("%s", err.message);
+    load_bundled_model(model, settings, count, f->arena, &f->workload);
+    load_bundled_cluster("hgx-h100-16-ndr", f->arena, &f->cluster);
+    build_plan(&f->workload, &f->cluster, &options, f->arena, &f->plan);
 }
 
 static void discard(fixture *f)
@@ -125,7 +109,7 @@ static void test_json_has_the_keys_of_the_contract(void **state)
 {
     (void)state;
     fixture f;
-    plan_model(&f, "llama3-405b.yaml", NULL, 0);
+    plan_model(&f, "llama3-405b", NULL, 0);
     gl_scenario scenario;
     const gl_plan_view view = {.name = "s"};
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
@@ -163,7 +147,7 @@ static void test_json_figures_agree_with_each_other(void **state)
 {
     (void)state;
     fixture f;
-    plan_model(&f, "llama3-70b.yaml", NULL, 0);
+    plan_model(&f, "llama3-70b", NULL, 0);
     gl_scenario scenario;
     const gl_plan_view view = {.name = "s"};
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
@@ -199,7 +183,7 @@ static void test_unknown_figures_are_null_with_a_reason(void **state)
 {
     (void)state;
     fixture f;
-    plan_model(&f, "minimal.yaml", NULL, 0);
+    plan_model(&f, "minimal", NULL, 0);
     gl_scenario scenario;
     const gl_plan_view view = {.name = "s"};
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
@@ -223,7 +207,7 @@ static void test_scenario_outlives_the_plan(void **state)
     gl_arena *arena = gl_arena_create();
     gl_scenario scenario;
     const gl_plan_view view = {.name = "s"};
-    plan_model(&f, "llama-1.1b-ddp.yaml", NULL, 0);
+    plan_model(&f, "llama-1.1b-ddp", NULL, 0);
     gl_plan_scenario(&f.plan, &view, arena, &scenario);
     discard(&f);
     json_decref(render_json(&scenario));
@@ -237,7 +221,7 @@ static void test_every_column_for_machines_is_described(void **state)
     fixture f;
     gl_scenario scenario;
     const gl_plan_view view = {.name = "s"};
-    plan_model(&f, "llama-1.1b-ddp.yaml", NULL, 0);
+    plan_model(&f, "llama-1.1b-ddp", NULL, 0);
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
     for (size_t i = 0; i < scenario.table_count; i++) {
         const gl_table *table = scenario.tables[i];
@@ -291,7 +275,7 @@ static void test_csv_is_strict(void **state)
     fixture f;
     gl_scenario scenario;
     gl_error err;
-    plan_model(&f, "llama-1.1b-ddp.yaml", NULL, 0);
+    plan_model(&f, "llama-1.1b-ddp", NULL, 0);
     for (size_t i = 0; gl_plan_table_names()[i] != NULL; i++) {
         const char *table = gl_plan_table_names()[i];
         const gl_plan_view view = {.name = "=a, \"quoted\" name", .only = table};
@@ -325,7 +309,7 @@ static void test_swept_keys_are_columns_of_the_summary(void **state)
     const gl_setting swept[] = {{"batch.micro", "4", "--sweep"},
                                 {"buckets.gradient", "40 MiB", "--sweep"}};
     const gl_plan_view view = {.name = "s", .swept = swept, .swept_count = 2};
-    plan_model(&f, "llama-1.1b-ddp.yaml", swept, 2);
+    plan_model(&f, "llama-1.1b-ddp", swept, 2);
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
     size_t tables = scenario.table_count;
     gl_report report = {.scenarios = &scenario, .scenario_count = 1};
@@ -350,7 +334,7 @@ static void test_every_figure_is_explained(void **state)
     gl_scenario scenario;
     gl_explanation all;
     const gl_plan_view view = {.name = "s"};
-    plan_model(&f, "llama3-70b.yaml", NULL, 0);
+    plan_model(&f, "llama3-70b", NULL, 0);
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
     gl_explain(&f.plan, f.arena, &all);
     assert_true(all.line_count > f.plan.traffic.row_count);
@@ -382,7 +366,7 @@ static void test_lines_are_found_by_number_name_and_prefix(void **state)
     fixture f;
     gl_explanation all, by_number, by_name;
     gl_error err;
-    plan_model(&f, "llama-1.1b-ddp.yaml", NULL, 0);
+    plan_model(&f, "llama-1.1b-ddp", NULL, 0);
     gl_explain(&f.plan, f.arena, &all);
     gl_explain(&f.plan, f.arena, &by_number);
     gl_explain(&f.plan, f.arena, &by_name);
@@ -404,7 +388,7 @@ static void test_size_formulas_with_numbers_give_the_size(void **state)
     (void)state;
     fixture f;
     gl_explanation all;
-    plan_model(&f, "llama-8b-16l-tp.yaml", NULL, 0);
+    plan_model(&f, "llama-8b-16l-tp", NULL, 0);
     gl_explain(&f.plan, f.arena, &all);
     size_t checked = 0;
     for (size_t i = 0; i < all.figure_count; i++) {

@@ -287,7 +287,7 @@ static void test_exchange_is_checked(void **state)
             "p.yaml:1:20: prices.exchange: needed: a mapping such as {EUR: 1.08}");
 }
 
-/* ---- Lists over lists --------------------------------------------------------------------- */
+/* ---- lists over lists ---- */
 
 static void write_list(const char *name, const char *text)
 {

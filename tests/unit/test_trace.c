@@ -4,9 +4,7 @@
 
 #include "planner/core/check.h"
 #include "planner/core/simulation.h"
-#include "planner/input/cluster_file.h"
-#include "planner/input/model_file.h"
-#include "tests/support.h"
+#include "tests/bundled.h"
 
 #include <jansson.h>
 
@@ -21,17 +19,10 @@ static const gl_plan *plan_with(const char *model, const char *cluster_name,
     gl_plan *plan = GL_ARENA_NEW(arena, gl_plan, 1);
     gl_cluster *cluster = GL_ARENA_NEW(arena, gl_cluster, 1);
     gl_workload *workload = GL_ARENA_NEW(arena, gl_workload, 1);
-    gl_texts notes = {0};
-    gl_diagnostics diagnostics = {.count = 0};
-    const char *path = gl_arena_printf(arena, TEST_SOURCE_DIR "/../models/%s.yaml", model);
-    *workload = gl_workload_defaults();
-    if (!gl_cluster_load(cluster_name, NULL, 0, arena, cluster, &notes, &diagnostics) ||
-        !gl_model_file_load(path, settings, count, arena, workload, &notes, &diagnostics))
-        fail_msg("%s", diagnostics.items[0].message);
-    gl_error err;
     const gl_plan_options options = {.headroom = 1.25, .stage = -1};
-    if (!gl_plan_build(workload, cluster, &options, arena, plan, &err))
-        fail_msg("%s", err.message);
+    load_bundled_model(model, settings, count, arena, workload);
+    load_bundled_cluster(cluster_name, arena, cluster);
+    build_plan(workload, cluster, &options, arena, plan);
     return plan;
 }
 

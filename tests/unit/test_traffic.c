@@ -72,7 +72,7 @@ static void done(table *t)
     gl_arena_destroy(t->arena);
 }
 
-/* --- the measured runs, call by call and byte by byte --- */
+/* ---- the measured runs, call by call and byte by byte ---- */
 
 /* A profiler's kernel name: what was called, elements' size, ranks' share in its input. */
 static bool parse_kernel(const char *name, int gpus, gl_collective *collective, int64_t *scale)
@@ -98,24 +98,25 @@ static bool parse_kernel(const char *name, int gpus, gl_collective *collective, 
 }
 
 /* What NCCL was asked for: every (collective, size) as often, and nothing else. */
-static void compare_kernels(const json_t *run, const table *t)
+static void compare_kernels(const known_run *run, const table *t)
 {
     const char *name, *elements;
     json_t *kernel, *times;
-    json_object_foreach(json_object_get(run, "nccl_kernels"), name, kernel)
+    json_object_foreach(json_object_get(run->seen, "nccl_kernels"), name, kernel)
     {
         gl_collective collective;
         int64_t scale;
-        if (!parse_kernel(name, known_int(run, "gpus"), &collective, &scale))
+        if (!parse_kernel(name, (int)gl_workload_ranks(run->workload), &collective, &scale))
             continue;
         json_object_foreach(json_object_get(kernel, "in_sizes"), elements, times) assert_int_equal(
             calls(t, collective, strtoll(elements, NULL, 10) * scale), json_integer_value(times));
-        assert_int_equal(calls(t, collective, 0), known_int(kernel, "calls"));
+        assert_int_equal(calls(t, collective, 0),
+                         json_integer_value(json_object_get(kernel, "calls")));
     }
 }
 
 /* The same as counted by the training program itself. */
-static void compare_counts(const json_t *run, const table *t)
+static void compare_counts(const known_run *run, const table *t)
 {
     static const struct {
         const char *key;
@@ -128,7 +129,7 @@ static void compare_counts(const json_t *run, const table *t)
         {"dp_all_gather", GL_ALL_GATHER, 1},         {"cp_all_gather", GL_ALL_GATHER, 1},
         {"cp_reduce_scatter", GL_REDUCE_SCATTER, 1}, {"pp_send", GL_SENDRECV, 2},
     };
-    const json_t *known = json_object_get(run, "calls_and_bytes");
+    const json_t *known = json_object_get(run->seen, "calls_and_bytes");
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         const json_t *pair = json_object_get(known, counts[i].key);
         if (pair == NULL)
@@ -148,20 +149,21 @@ static int64_t kinds_of_collectives(const table *t)
     return kinds;
 }
 
-static void visit_run(const json_t *run, int line)
+static void visit_run(const known_run *run)
 {
-    gl_workload w = known_workload(run);
-    table t = build(&w, 0);
-    printf("line %2d: %-12s %zu rows\n", line, known_text(run, "kind"), t.traffic.row_count);
-    if (json_object_get(run, "params") != NULL)
-        assert_int_equal(t.parameters.total, json_integer_value(json_object_get(run, "params")));
-    if (json_object_get(run, "params_per_gpu") != NULL)
+    table t = build(run->workload, 0);
+    const json_t *all = json_object_get(run->seen, "params");
+    const json_t *on_one = json_object_get(run->seen, "params_per_gpu");
+    printf("%-20s %zu rows\n", run->id, t.traffic.row_count);
+    if (all != NULL)
+        assert_int_equal(t.parameters.total, json_integer_value(all));
+    if (on_one != NULL)
         assert_int_equal(gl_stage_elements(&t.parameters, &t.stages[0], NULL),
-                         json_integer_value(json_object_get(run, "params_per_gpu")));
+                         json_integer_value(on_one));
     compare_kernels(run, &t);
     compare_counts(run, &t);
     assert_int_equal(kinds_of_collectives(&t),
-                     json_object_size(json_object_get(run, "nccl_kernels")));
+                     json_object_size(json_object_get(run->seen, "nccl_kernels")));
     done(&t);
 }
 
@@ -171,7 +173,7 @@ static void test_known_runs(void **state)
     known_runs(visit_run);
 }
 
-/* --- data parallelism --- */
+/* ---- data parallelism ---- */
 
 static gl_workload tiny(void)
 {
@@ -385,7 +387,7 @@ static void test_zero1_inside_a_node(void **state)
     done(&t);
 }
 
-/* --- layers --- */
+/* ---- layers ---- */
 
 static void test_megatron_sequence_parallel(void **state)
 {

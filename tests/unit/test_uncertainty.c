@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/core/plan.h"
-#include "planner/input/cluster_file.h"
-#include "planner/input/model_file.h"
-#include "tests/support.h"
+#include "tests/bundled.h"
 
 typedef struct planned {
     gl_arena *arena;
@@ -14,23 +11,16 @@ typedef struct planned {
 
 static void prepare(planned *p, const char *model, const char *cluster)
 {
-    gl_texts notes = {0};
-    gl_diagnostics diagnostics = {.count = 0};
     p->arena = gl_arena_create();
-    p->workload = gl_workload_defaults();
-    const char *path = gl_arena_printf(p->arena, "%s/../models/%s.yaml", TEST_SOURCE_DIR, model);
-    if (!gl_model_file_load(path, NULL, 0, p->arena, &p->workload, &notes, &diagnostics) ||
-        !gl_cluster_load(cluster, NULL, 0, p->arena, &p->cluster, &notes, &diagnostics))
-        fail_msg("%s", diagnostics.items[0].message);
+    load_bundled_model(model, NULL, 0, p->arena, &p->workload);
+    load_bundled_cluster(cluster, p->arena, &p->cluster);
 }
 
 static void build(planned *p, unsigned long seed)
 {
     const gl_plan_options options = {
         .headroom = 1.25, .stage = -1, .seed = seed, .draws = p->draws};
-    gl_error err = {.message = ""};
-    if (!gl_plan_build(&p->workload, &p->cluster, &options, p->arena, &p->plan, &err))
-        fail_msg("%s", err.message);
+    build_plan(&p->workload, &p->cluster, &options, p->arena, &p->plan);
 }
 
 static void plan(planned *p, const char *model, const char *cluster, unsigned long seed)

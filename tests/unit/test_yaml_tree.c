@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- Helpers ----------------------------------------------------------------------------- */
+/* ---- helpers ---- */
 
 static gl_yaml_tree parse(gl_arena *arena, const char *text)
 {
@@ -45,7 +45,7 @@ static const char *text_at(const gl_yaml_tree *tree, const char *path)
     return node != NULL && node->kind == GL_YAML_SCALAR ? node->text : NULL;
 }
 
-/* ---- Trees ------------------------------------------------------------------------------- */
+/* ---- trees ---- */
 
 static void test_nodes_and_marks(void **state)
 {
@@ -108,7 +108,7 @@ static void test_alias_is_a_copy_with_its_own_position(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- Refused ----------------------------------------------------------------------------- */
+/* ---- refused ---- */
 
 static void test_syntax(void **state)
 {
@@ -256,7 +256,7 @@ static void test_many_keys(void **state)
     free(text);
 }
 
-/* ---- Files ------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
 static void load_refused(const char *path, gl_status status, const char *message)
 {
@@ -297,7 +297,7 @@ static void test_files(void **state)
     gl_arena_destroy(arena);
 }
 
-/* ---- Settings ---------------------------------------------------------------------------- */
+/* ---- settings ---- */
 
 static void test_set(void **state)
 {

@@ -3,6 +3,7 @@
 #include "calibrate/measure/nccl/gpu.h"
 #include "calibrate/measure/nccl/machine.h"
 #include "calibrate/measure/nccl/nvml.h"
+#include "common/order.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -104,11 +105,6 @@ const char *gl_backend_nccl_version(void)
 
 /* ---- opening ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* NCCL_* as the user set it, before this program adds to it; what names a machine is left out. */
 static const char *users_settings(gl_arena *arena)
 {
@@ -122,7 +118,7 @@ static const char *users_settings(gl_arena *arena)
         snprintf(name, sizeof name, "%.*s", (int)(equals - *e), *e);
         gl_nccl_log_environment(log, arena, name, equals + 1);
     }
-    qsort(log->environment, log->environment_count, sizeof *log->environment, compare_texts);
+    qsort(log->environment, log->environment_count, sizeof *log->environment, gl_compare_texts);
     char *text = gl_arena_strdup(arena, "");
     for (size_t i = 0; i < log->environment_count; i++)
         text = gl_arena_printf(arena, "%s%s%s", text, i > 0 ? "\n" : "", log->environment[i]);

@@ -7,6 +7,7 @@
  * that its power allows, as in training.
  */
 #include "calibrate/measure/nccl/lab.h"
+#include "common/clock.h"
 
 #include <math.h>
 #include <string.h>
@@ -138,10 +139,10 @@ static size_t grid_size(void)
 
 bool gl_lab_measure_gemms(gl_lab *lab, double budget_s, const gl_rates_sink *sink, gl_error *err)
 {
-    double end_s = gl_lab_now_s() + budget_s, each_s = 0.7 * budget_s / (double)grid_size();
+    double end_s = gl_monotonic_s() + budget_s, each_s = 0.7 * budget_s / (double)grid_size();
     gl_gemm_shape shape;
     for (size_t i = 0; gl_gemm_grid(i, &shape); i++) {
-        if (gl_lab_now_s() > end_s || stopped(sink))
+        if (gl_monotonic_s() > end_s || stopped(sink))
             break;
         if (!measure_gemm(lab, &shape, each_s, sink, err))
             return false;

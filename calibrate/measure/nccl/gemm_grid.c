@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/nccl/gemm_grid.h"
+#include "common/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -148,15 +149,9 @@ bool gl_overlap_grid(size_t i, gl_overlap_case *c)
 
 /* ---- summary ---- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 void gl_rates_summary(double *times, size_t count, double *median, double *p95)
 {
-    qsort(times, count, sizeof *times, compare);
+    qsort(times, count, sizeof *times, gl_compare_doubles);
     size_t middle = count / 2, high = (size_t)ceil(0.95 * (double)count) - 1;
     *median = count % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
     *p95 = times[high];

@@ -4,16 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ALIGNMENT = 1024 };
-
-double gl_lab_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Shrinks all three alike until they take no more than most of what is free. */
 static gl_gemm_bytes affordable(const gl_gemm_bytes *wanted)

@@ -43,6 +43,4 @@ bool gl_lab_measure_gemms(gl_lab *lab, double budget_s, const gl_rates_sink *sin
 bool gl_lab_measure_memory(gl_lab *lab, const gl_rates_sink *sink, gl_error *err);
 bool gl_lab_measure_launch(gl_lab *lab, const gl_rates_sink *sink, gl_error *err);
 
-double gl_lab_now_s(void);
-
 #endif

@@ -6,6 +6,7 @@
  */
 #include "calibrate/measure/nccl/lab.h"
 #include "calibrate/measure/rates.h"
+#include "common/clock.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -268,10 +269,10 @@ static int decide(const bench *b, const gl_overlap_case *c, double left_s,
 static bool measure_all(bench *b, const gl_grouping *grouping, double budget_s,
                         const gl_rates_sink *sink, gl_error *err)
 {
-    double end_s = gl_lab_now_s() + budget_s;
+    double end_s = gl_monotonic_s() + budget_s;
     gl_overlap_case c;
     for (size_t i = 0; gl_overlap_grid(i, &c); i++) {
-        double left_s = end_s - gl_lab_now_s();
+        double left_s = end_s - gl_monotonic_s();
         int choice = decide(b, &c, left_s, sink);
         if (choice == STOP)
             break;

@@ -10,6 +10,7 @@
  * The slowest GPU of each iteration counts.
  */
 #include "calibrate/measure/nccl/gpu.h"
+#include "common/clock.h"
 
 #include <sched.h>
 #include <string.h>
@@ -23,13 +24,6 @@ enum {
 };
 
 static const double short_call_s = 1e-3;
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- events ---- */
 
@@ -145,10 +139,10 @@ static bool probe(gl_nccl *self, timed_run *run, int calls, double *call_s, gl_e
 /* Warms up (connections are made at the first call of an algorithm) and estimates a call's time. */
 static bool warm_up(gl_nccl *self, timed_run *run, int warmup, double *call_s, gl_error *err)
 {
-    double start_s = now_s(), first_s;
+    double start_s = gl_monotonic_s(), first_s;
     if (!probe(self, run, 1, call_s, err))
         return false;
-    first_s = now_s() - start_s;
+    first_s = gl_monotonic_s() - start_s;
     gl_launch_max(&self->launch, &first_s, 1);
     bool is_short = first_s < short_call_s || *call_s < short_call_s;
     int more = is_short && warmup <= PROBE_CALLS ? PROBE_CALLS : warmup - 1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/nccl/watchdog.h"
 
+#include "common/clock.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,13 +21,6 @@ struct gl_watchdog {
     _Atomic double deadline_s, limit_s;
 };
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void end_process(gl_watchdog *dog)
 {
     pthread_mutex_lock(&dog->lock);
@@ -43,7 +38,7 @@ static void *watch(void *argument)
     const struct timespec tick = {.tv_nsec = (long)(tick_s * 1e9)};
     while (!atomic_load(&dog->stop)) {
         nanosleep(&tick, NULL);
-        double late_s = now_s() - atomic_load(&dog->deadline_s);
+        double late_s = gl_monotonic_s() - atomic_load(&dog->deadline_s);
         if (!atomic_load(&dog->armed) || late_s < 0)
             continue;
         atomic_store(&dog->expired, true);
@@ -85,14 +80,14 @@ void gl_watchdog_arm(gl_watchdog *dog, const char *what, double limit_s)
     pthread_mutex_unlock(&dog->lock);
     atomic_store(&dog->expired, false);
     atomic_store(&dog->limit_s, limit_s);
-    atomic_store(&dog->deadline_s, now_s() + limit_s);
+    atomic_store(&dog->deadline_s, gl_monotonic_s() + limit_s);
     atomic_store(&dog->armed, true);
 }
 
 void gl_watchdog_kick(gl_watchdog *dog)
 {
     if (dog != NULL)
-        atomic_store(&dog->deadline_s, now_s() + atomic_load(&dog->limit_s));
+        atomic_store(&dog->deadline_s, gl_monotonic_s() + atomic_load(&dog->limit_s));
 }
 
 void gl_watchdog_disarm(gl_watchdog *dog)

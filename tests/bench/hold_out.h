@@ -4,8 +4,8 @@
  * curves, held out one by one or rank count by rank count, and predicted from what is left by the
  * same code that plans.
  */
-#ifndef GL_CORE_NETWORK_CHECK_H
-#define GL_CORE_NETWORK_CHECK_H
+#ifndef TESTS_BENCH_HOLD_OUT_H
+#define TESTS_BENCH_HOLD_OUT_H
 
 #include "planner/core/network.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/core/network_check.h"
+#include "tests/bench/hold_out.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -50,7 +50,7 @@ static void predict_samples(checker *c, const gl_network *network, const gl_curv
     }
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------- */
+/* ---- sizes ---- */
 
 static void hold_out_sizes(checker *c, const gl_curve *curve)
 {
@@ -72,7 +72,7 @@ static void hold_out_sizes(checker *c, const gl_curve *curve)
     }
 }
 
-/* ---- Rank counts ------------------------------------------------------------------------- */
+/* ---- rank counts ---- */
 
 static bool held_out(const gl_curve *curve, const gl_placement *p, gl_hold_out kind)
 {
@@ -142,7 +142,7 @@ const gl_held_point *gl_network_check(const gl_cluster *cluster, gl_hold_out kin
     return c.points;
 }
 
-/* ---- Others' runs ------------------------------------------------------------------------ */
+/* ---- others' runs ---- */
 
 bool gl_comm_predict(const gl_comm_run *run, const gl_link *intra, const gl_link *inter,
                      gl_arena *arena, gl_network_time *out, gl_error *err)
@@ -164,7 +164,7 @@ bool gl_comm_predict(const gl_comm_run *run, const gl_link *intra, const gl_link
     return gl_network_eval(gl_network_create(&cluster, arena, &warnings), &query, arena, out, err);
 }
 
-/* ---- Summaries --------------------------------------------------------------------------- */
+/* ---- summaries ---- */
 
 bool gl_held_inside(const gl_held_point *point)
 {
