@@ -61,6 +61,9 @@ typedef struct gl_link {
     const char *title;
     gl_transport transport;
     gl_figure bw_bytes_per_s;      /* nominal, per direction */
+    gl_figure pair_bw_bytes_per_s; /* where GPUs are wired to each other, not to a switch: what a
+                                      group of 2 or 3 has of it … */
+    gl_figure quad_bw_bytes_per_s; /* … and one of 4 to 7; ABSENT = all of it */
     gl_figure efficiency;          /* busbw of large ring collectives over nominal */
     gl_figure alltoall_efficiency; /* the same for all-to-all; ABSENT = efficiency */
     gl_figure p2p_efficiency;      /* send/receive between two ranks; ABSENT = efficiency */

@@ -196,11 +196,26 @@ static const gl_link *inside_link(const gl_cluster *cluster, const gl_network_qu
     return query->domains > 1 ? cluster->outside : cluster->intra.link;
 }
 
+/* Of GPUs that are wired to each other a small group has only the wires between its members. */
+static double group_share(const gl_link *link, int ranks)
+{
+    const gl_figure *part = ranks < 4 ? &link->pair_bw_bytes_per_s : &link->quad_bw_bytes_per_s;
+    if (ranks >= 8 || part->kind == GL_FIGURE_ABSENT)
+        return 1;
+    return part->value / link->bw_bytes_per_s.value;
+}
+
 static path intra_path(const gl_cluster *cluster, const gl_network_query *query,
                        const gl_curve_fit *fit)
 {
     const gl_link *link = inside_link(cluster, query);
-    return fit != NULL ? path_of_curve(fit, link, 1) : path_of(link, query->collective);
+    if (fit != NULL)
+        return path_of_curve(fit, link, 1);
+    path p = path_of(link, query->collective);
+    double share = group_share(link, query->placement.ranks_per_node);
+    p.bw_bytes_per_s *= share;
+    p.half_bytes *= share;
+    return p;
 }
 
 static path inter_path(const gl_cluster *cluster, const gl_network_query *query,

@@ -181,8 +181,10 @@ static gl_memo_key base_key(const gl_stage_planner *p, const gl_stage *stage)
                    4 * (g[GL_GROUP_SHARD].ranks > 1) + 8 * (g[GL_GROUP_REPLICATE].ranks > 1);
     int flags = q->zero + 4 * q->vocab_parallel + 8 * q->accumulate + 16 * q->reshard +
                 32 * (int)many + 512 * q->reduce_scatter;
+    int replicas = q->rank_broadcast ? q->dp * q->cp : 0; /* a shard's size depends on them */
     return (gl_memo_key){{gl_memo_pair(q->tp, q->ep), gl_memo_pair(q->pp, stage->index),
-                          gl_memo_pair(gl_parallel_chunks(q), flags), q->shard}};
+                          gl_memo_pair(gl_parallel_chunks(q), flags),
+                          gl_memo_pair(q->shard, replicas)}};
 }
 
 static void *keep(gl_arena *arena, const void *items, size_t count, size_t size)

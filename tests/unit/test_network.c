@@ -83,6 +83,35 @@ static void a_ring_over_nodes_runs_at_the_slower_tier(void **state)
                  1e-9);
 }
 
+/* DGX-1: pairs in order are joined by one of six links, four GPUs by two rings in both directions.
+ */
+static void a_small_group_of_a_mesh_has_its_own_wires_only(void **state)
+{
+    gl_link mesh = link_of("mesh", GL_TRANSPORT_NVLINK, 150 * GB, 0.8, 0, 0);
+    mesh.pair_bw_bytes_per_s = figure(25 * GB);
+    mesh.quad_bw_bytes_per_s = figure(100 * GB);
+    mesh.half_size_bytes = figure(1e6);
+    gl_cluster cluster = two_tiers(&mesh, NULL);
+    const struct {
+        int ranks;
+        double busbw;
+    } cases[] = {{2, 20 * GB}, {3, 20 * GB}, {4, 80 * GB}, {7, 80 * GB}, {8, 120 * GB}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gl_placement group = {cases[i].ranks, 1, cases[i].ranks, 1};
+        assert_close(time_of(&cluster, GL_ALL_REDUCE, group, 1e13, *state).busbw_bytes_per_s,
+                     cases[i].busbw, 1e-5);
+    }
+    /* Half of it is reached at as much less. */
+    assert_close(time_of(&cluster, GL_SENDRECV, (gl_placement){2, 1, 2, 1}, 1e6 / 6, *state)
+                     .busbw_bytes_per_s,
+                 10 * GB, 1e-9);
+    /* All eight of each node in one group. */
+    cluster = two_tiers(&mesh, &mesh);
+    assert_close(time_of(&cluster, GL_ALL_GATHER, (gl_placement){16, 2, 8, 1}, 1e13, *state)
+                     .busbw_bytes_per_s,
+                 120 * GB, 1e-5);
+}
+
 static void oversubscription_divides_what_crosses_a_leaf(void **state)
 {
     gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
@@ -614,6 +643,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_rank_takes_no_time),
         TEST(a_ring_over_nodes_runs_at_the_slower_tier),
+        TEST(a_small_group_of_a_mesh_has_its_own_wires_only),
         TEST(oversubscription_divides_what_crosses_a_leaf),
         TEST(all_to_all_is_bound_by_what_leaves_the_node),
         TEST(small_all_reduce_over_many_ranks_takes_the_tree),
