@@ -89,6 +89,8 @@ typedef struct gl_tier {
     const gl_curve *curves; /* loaded curves; empty when nothing was measured */
     size_t curve_count;
     const char *calibration; /* name of the database; NULL = none */
+    double bandwidth_factor; /* all of the above times this against what was described, where a
+                                question asks what another bandwidth would do; 0 = as described */
 } gl_tier;
 
 /* data/transports/overlap.yaml: compute seconds lost per second of hidden communication. */
