@@ -131,8 +131,10 @@ static bool is_over_other_link(const gl_cluster *cluster, const gl_curve_fit *fi
                                     .placement = curve->placement,
                                     .size_bytes = fit->size_bytes[last],
                                     .figures_only = true};
+    double factor = cluster->intra.bandwidth_factor > 0 ? cluster->intra.bandwidth_factor : 1;
     return curve->placement.nodes > 1 &&
-           fit->time_s[last] < MEASURED_OVER_LEAST * gl_rules_intra_least_s(cluster, &query);
+           fit->time_s[last] <
+               MEASURED_OVER_LEAST * factor * gl_rules_intra_least_s(cluster, &query);
 }
 
 /* "curve 3 of lab (all_reduce over 32 ranks, 8 in a node) is faster than pcie5-x16 can be …" */
