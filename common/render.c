@@ -140,10 +140,8 @@ static name_list list_tables(const gl_report *report, gl_arena *arena)
 static bool fail_name(const name_list *names, const char *name, gl_arena *arena, gl_error *err)
 {
     char shown[80];
-    const char *list = "";
+    const char *list = gl_arena_join(arena, names->items, names->count, ", ");
     gl_printable(name, shown, sizeof shown);
-    for (size_t i = 0; i < names->count; i++)
-        list = gl_arena_printf(arena, "%s%s%s", list, i > 0 ? ", " : "", names->items[i]);
     if (names->count == 0)
         return gl_fail(err, GL_ERROR_USAGE, "no table '%s': the report has no tables", shown);
     const char *nearest = gl_nearest(name, names->items, names->count);

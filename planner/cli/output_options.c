@@ -76,7 +76,7 @@ static bool check_table(const gl_output_options *options, const char *const *tab
     gl_fail(err, GL_ERROR_USAGE, "--table '%s' is not known%s%s%s; there are %s",
             gl_printable(options->table, name, sizeof name), near != NULL ? ": did you mean '" : "",
             near != NULL ? near : "", near != NULL ? "'?" : "",
-            gl_texts_join(tables, count, count, arena));
+            gl_arena_join(arena, tables, count, ", "));
     gl_arena_destroy(arena);
     return false;
 }

@@ -394,8 +394,7 @@ static void say(const judge *j, gl_acceptance_test *test, gl_acceptance_verdict 
                 const char *words)
 {
     test->verdict = verdict > test->verdict ? verdict : test->verdict;
-    test->reason =
-        gl_arena_printf(j->arena, "%s%s%s", test->reason, test->reason[0] ? "; " : "", words);
+    test->reason = gl_arena_append(j->arena, test->reason, "; ", words);
 }
 
 static double percent_over(double time_s, double reference_s)
@@ -659,7 +658,7 @@ static void check_environment(const judge *j)
             const char *line = gl_arena_strndup(j->arena, text, length);
             if (length > 0 && strncmp(line, "NCCL_DEBUG", strlen("NCCL_DEBUG")) != 0 &&
                 strstr(set, line) == NULL)
-                set = gl_arena_printf(j->arena, "%s%s%s", set, set[0] != '\0' ? ", " : "", line);
+                set = gl_arena_append(j->arena, set, ", ", line);
             text += length + (text[length] == '\n');
         }
     }

@@ -634,7 +634,7 @@ static const char *groups_text(const gl_explainer *e, gl_tier_kind tier)
             gl_arena_printf(e->arena, "%s over %s", gl_traffic_dimension_name(r->dimension),
                             gl_placement_text(&r->placement, e->arena));
         if (strstr(text, group) == NULL)
-            text = gl_arena_printf(e->arena, "%s%s%s", text, text[0] != '\0' ? "; " : "", group);
+            text = gl_arena_append(e->arena, text, "; ", group);
     }
     return text;
 }
