@@ -4,7 +4,6 @@
 #include "planner/report/explain_figures.h"
 #include "planner/report/plan_tables.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef enum op_kind {
