@@ -194,7 +194,7 @@ int gl_fail_without_cluster(const char *verb, const char *model)
     gl_cli_note(
         "--cluster is missing: name a calibration database, a cluster file or a bundled one");
     gl_cli_note("for example: gpulink-plan %s %s --cluster %s", verb, model,
-                names.count > 0 ? names.items[0] : "calibration.db");
+                names.count > 0 ? "hgx-h100-16-ndr" : "calibration.db");
     if (names.count > 0)
         gl_cli_note("bundled: %s", gl_arena_join(arena, names.items, names.count, ", "));
     gl_arena_destroy(arena);

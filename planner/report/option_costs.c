@@ -218,19 +218,20 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
 
 /* ---- in words ---- */
 
-/* The option whose tokens cost least; option_count: none has a cost. */
-static size_t cheapest_of(const gl_comparison *comparison)
+size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another)
 {
-    size_t best = comparison->option_count;
+    size_t best = comparison->option_count, in_currency = 0;
     for (size_t i = 0; i < comparison->option_count; i++) {
         const gl_cost *cost = cost_of(comparison, i);
-        if (cost == NULL || isnan(cost->typical.per_million_tokens))
+        if (cost == NULL || strcmp(cost->currency, any_cost(comparison)->currency) != 0)
             continue;
+        in_currency++;
         if (best == comparison->option_count ||
             cost->typical.per_million_tokens <
                 cost_of(comparison, best)->typical.per_million_tokens)
             best = i;
     }
+    *against_another = in_currency > 1;
     return best;
 }
 
@@ -255,9 +256,11 @@ static const char *payback_text(const gl_comparison *comparison, size_t fastest,
 
 const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena)
 {
-    size_t cheapest = cheapest_of(comparison), fastest = comparison->fastest;
-    if (cheapest == comparison->option_count || fastest == comparison->option_count ||
-        cheapest == fastest || !can_be_compared(comparison, cheapest, fastest))
+    bool against_another;
+    size_t cheapest = gl_cheapest_option(comparison, &against_another);
+    size_t fastest = comparison->fastest;
+    if (!against_another || fastest == comparison->option_count || cheapest == fastest ||
+        !can_be_compared(comparison, cheapest, fastest))
         return "";
     return payback_text(comparison, fastest, cheapest, arena);
 }

@@ -14,6 +14,10 @@ enum { GL_OPTION_COST_TABLES = 3 };
 size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_arena *arena,
                              gl_table **tables);
 
+/* The option whose tokens cost least of those that have a cost in the currency of the first that
+ * has one; option_count: none has. `against_another` says whether there was more than that one. */
+size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another);
+
 /* Whether the fastest pays for itself beside the cheapest; "" where one is both, or has no cost. */
 const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena);
 

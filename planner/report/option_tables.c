@@ -4,6 +4,7 @@
 
 #include "planner/core/search.h"
 #include "planner/report/headline.h"
+#include "planner/report/option_costs.h"
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
@@ -594,19 +595,6 @@ static const char *price_text(const gl_compared *option, gl_arena *arena)
                            gl_money_text(cost->per_million_tokens.p90, arena), run);
 }
 
-static size_t find_cheapest(const gl_comparison *comparison)
-{
-    size_t cheapest = comparison->option_count;
-    for (size_t i = 0; i < comparison->option_count; i++) {
-        const gl_compared *option = &comparison->options[i];
-        if (is_priced(option) &&
-            (cheapest == comparison->option_count ||
-             token_price(option) < token_price(&comparison->options[cheapest])))
-            cheapest = i;
-    }
-    return cheapest;
-}
-
 /* What an option costs more than the cheapest, and why that is not known where it is not. */
 static const char *dearer_text(const gl_comparison *comparison, size_t index, size_t cheapest,
                                gl_arena *arena)
@@ -619,7 +607,7 @@ static const char *dearer_text(const gl_comparison *comparison, size_t index, si
                                    ? "a part of it has none, see the warnings"
                                    : cost_missing(option->plan));
     if (!same_currency(option, best))
-        return gl_arena_printf(arena, "%lld costs %s, another currency\n", number,
+        return gl_arena_printf(arena, "%lld costs %s, in another currency\n", number,
                                price_text(option, arena));
     double more = token_price(option) / token_price(best) - 1;
     if (more < 5e-4)
@@ -636,14 +624,16 @@ static const char *dearer_text(const gl_comparison *comparison, size_t index, si
  * price. */
 static const char *money_lines(const gl_comparison *comparison, gl_arena *arena)
 {
-    size_t cheapest = find_cheapest(comparison);
+    bool against_another;
+    size_t cheapest = gl_cheapest_option(comparison, &against_another);
     const char *text = "";
     if (cheapest == comparison->option_count || comparison->pair_count == 0)
         return "";
     for (size_t i = 0; i < comparison->option_count; i++)
         if (i != cheapest && gl_is_compared(&comparison->options[i]))
             text = gl_arena_append(arena, text, "", dearer_text(comparison, i, cheapest, arena));
-    return gl_arena_printf(arena, "%lld is cheapest: %s\n%s", (long long)number_of(cheapest),
+    return gl_arena_printf(arena, "%lld %s %s\n%s", (long long)number_of(cheapest),
+                           against_another ? "is cheapest:" : "costs",
                            price_text(&comparison->options[cheapest], arena), text);
 }
 

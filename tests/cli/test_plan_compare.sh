@@ -137,6 +137,10 @@ expect 0 '^1 costs [0-9.]+ % more: .* P\(1 is cheaper\) = 0\.0 %|P\(1 is cheaper
 expect 0 'a million tokens .*, [0-9,]+ a run \(' "${money[@]}" --set training.tokens=15e12
 expect 0 '^3 has no price: its cluster names no price list \(prices: standard\)$' "${money[@]}" --cluster pcie5-switch-16
 expect 0 '^3 has no price: a part of it has none, see the warnings$' "${money[@]}" --cluster l40s-16-roce --set parallel.zero=3
+# What stands alone is not cheapest.
+expect 0 '^1 costs [0-9.]+ USD a million tokens \([0-9.]+ to [0-9.]+\)$' gpulink-plan compare "$models/llama3-8b.yaml" \
+    --cluster hgx-h100-16-ndr --cluster pcie5-switch-16
+none 'cheapest'
 expect 0 '"cost_missing": "its cluster names no price list' "${money[@]}" --cluster pcie5-switch-16 -f json
 expect 0 '"per_run": [0-9]' "${money[@]}" --set training.tokens=15e12 -f json
 expect 0 '^Llama 3 8B' gpulink-plan compare "$models/llama3-8b.yaml" --cluster pcie5-switch-16 --cluster pcie5-pairs-16
