@@ -47,7 +47,7 @@ static int teardown(void **state)
 
 static gl_run_case made(const fixture *f, const char *id)
 {
-    gl_run_case out;
+    gl_run_case out = {0};
     for (size_t i = 0; i < f->runs.count; i++) {
         if (strcmp(f->runs.items[i].texts[GL_RUN_ID], id) != 0)
             continue;
@@ -199,7 +199,7 @@ static gl_run_case made_of(const fixture *f, const char *text)
 {
     gl_known_runs runs = {0};
     gl_diagnostics diagnostics = {.count = 0};
-    gl_run_case out;
+    gl_run_case out = {0};
     bool ok = gl_known_runs_parse("own.csv", text, strlen(text), f->arena, &runs, &diagnostics);
     print_problems(&diagnostics);
     assert_true(ok);
