@@ -213,3 +213,16 @@ bool gl_render(const gl_report *report, gl_format format, const gl_render_option
     gl_arena_destroy(arena);
     return done;
 }
+
+bool gl_render_to(const char *path, const gl_report *report, gl_format format,
+                  const gl_render_options *options, gl_error *err)
+{
+    gl_output *out = NULL;
+    if (!gl_output_open(path, &out, err))
+        return false;
+    if (!gl_render(report, format, options, out, err)) {
+        gl_output_discard(out);
+        return false;
+    }
+    return gl_output_close(out, err);
+}
