@@ -1,32 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# What every script here sources. Works in an empty temporary folder, with the programs first in PATH.
+# What every script here sources.
 set -euo pipefail
-unset COLUMNS
-: "${GPULINK_BIN:?folder of the built programs}" "${GPULINK_SOURCE:?source folder}"
-PATH=$GPULINK_BIN:$PATH
+source "$GPULINK_SOURCE/tests/harness.sh"
 # shellcheck disable=SC2034 # for the scripts that source this
 models=$GPULINK_SOURCE/models
-work=$(mktemp -d)
-cd "$work"
-failures=0 checks=0
-
-finish() {
-    local status=$?
-    cd /
-    rm -rf "$work"
-    [ "$status" -eq 0 ] || exit "$status"
-    printf '%d checks, %d failed\n' "$checks" "$failures"
-    [ "$failures" -eq 0 ]
-}
-trap finish EXIT
-
-fail() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$*"
-    sed 's/^/    out| /' out | head -n 15
-    sed 's/^/    err| /' err | head -n 15
-}
 
 # runs STATUS COMMAND...: the exit status must be that, an error leaves standard output empty, no sanitizer complains.
 runs() {
