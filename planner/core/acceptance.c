@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/acceptance.h"
 
-#include "planner/core/acceptance_checks.h"
 #include "planner/core/stage_plans.h"
 
 #include <assert.h>
@@ -395,7 +394,8 @@ static void say(const judge *j, gl_acceptance_test *test, gl_acceptance_verdict 
                 const char *words)
 {
     test->verdict = verdict > test->verdict ? verdict : test->verdict;
-    test->reason = gl_arena_append(j->arena, test->reason, "; ", words);
+    test->reason =
+        gl_arena_printf(j->arena, "%s%s%s", test->reason, test->reason[0] ? "; " : "", words);
 }
 
 static double percent_over(double time_s, double reference_s)
@@ -561,7 +561,120 @@ static void judge_test(const judge *j, gl_acceptance_test *test)
                             test->placement.concurrent_groups));
 }
 
-/* ---- all of it ---- */
+/* ---- the measurements as a whole ---- */
+
+static void add_check(const judge *j, const char *name, gl_acceptance_verdict verdict,
+                      const char *found)
+{
+    gl_acceptance *out = j->out;
+    out->checks[out->check_count++] = (gl_acceptance_check){name, verdict, found};
+}
+
+/* The whole file counts: a machine that computes wrongly anywhere is broken. */
+static void check_results(const judge *j)
+{
+    const gl_delivered *d = j->delivered;
+    size_t points = 0, wrong = 0, unchecked = 0;
+    for (size_t i = 0; i < d->curve_count; i++)
+        for (size_t k = 0; k < d->curves[i].sample_count; k++) {
+            const gl_sample *s = &d->curves[i].samples[k];
+            points++;
+            wrong += s->wrong > 0 ? 1 : 0;
+            unchecked += isnan(s->wrong) ? 1 : 0;
+        }
+    add_check(j, "results",
+              wrong > 0       ? GL_ACCEPTANCE_FAIL
+              : unchecked > 0 ? GL_ACCEPTANCE_WARN
+                              : GL_ACCEPTANCE_PASS,
+              gl_arena_printf(j->arena, "%zu points, %zu of them wrong, %zu not checked", points,
+                              wrong, unchecked));
+}
+
+static void check_runs(const judge *j)
+{
+    const gl_delivered *d = j->delivered;
+    size_t unfinished = 0;
+    for (size_t i = 0; i < d->run_count; i++)
+        unfinished += d->runs[i].state == GL_RUN_COMPLETE ? 0 : 1;
+    add_check(
+        j, "runs", unfinished > 0 ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
+        gl_arena_printf(j->arena, "%zu, of which %zu did not end well", d->run_count, unfinished));
+}
+
+static void check_repetition(const judge *j)
+{
+    size_t measured = 0, single = 0;
+    for (size_t i = 0; i < j->out->test_count; i++) {
+        const gl_acceptance_test *test = &j->out->tests[i];
+        if (test->curve == NULL)
+            continue;
+        measured++;
+        if (test->repeats < 2)
+            single++;
+    }
+    if (measured == 0)
+        return;
+    add_check(j, "repetition", single > 0 ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
+              single > 0
+                  ? gl_arena_printf(j->arena,
+                                    "%zu of %zu tests rest on a single run: measure them once more",
+                                    single, measured)
+                  : "every test was measured in two runs or more");
+}
+
+static bool is_named(const gl_gpu *gpu, const char *name)
+{
+    bool found = strcmp(gpu->name, name) == 0 || strcmp(gpu->title, name) == 0;
+    for (size_t i = 0; gpu->aliases != NULL && gpu->aliases[i] != NULL; i++)
+        found = found || strcmp(gpu->aliases[i], name) == 0;
+    return found;
+}
+
+static void check_gpu(const judge *j)
+{
+    const gl_gpu *gpu = j->plan->cluster->gpu;
+    const char *other = NULL, *own = NULL;
+    for (size_t i = 0; gpu != NULL && i < j->delivered->run_count; i++) {
+        const char *name = j->delivered->runs[i].gpu;
+        if (name[0] != '\0')
+            *(is_named(gpu, name) ? &own : &other) = name;
+    }
+    if (other != NULL)
+        add_check(j, "gpu", GL_ACCEPTANCE_FAIL,
+                  gl_arena_printf(j->arena, "%s, where %s was planned", other, gpu->title));
+    else if (own != NULL)
+        add_check(j, "gpu", GL_ACCEPTANCE_PASS, own);
+    else
+        add_check(j, "gpu", GL_ACCEPTANCE_WARN, "no run names the GPU");
+}
+
+/* What NCCL was told by hand: training must be told the same, or it was not this machine. */
+static void check_environment(const judge *j)
+{
+    const char *set = "";
+    for (size_t i = 0; i < j->delivered->run_count; i++) {
+        const char *text = j->delivered->runs[i].environment;
+        while (*text != '\0') {
+            size_t length = strcspn(text, "\n");
+            const char *line = gl_arena_strndup(j->arena, text, length);
+            if (length > 0 && strncmp(line, "NCCL_DEBUG", strlen("NCCL_DEBUG")) != 0 &&
+                strstr(set, line) == NULL)
+                set = gl_arena_printf(j->arena, "%s%s%s", set, set[0] != '\0' ? ", " : "", line);
+            text += length + (text[length] == '\n');
+        }
+    }
+    add_check(j, "environment", set[0] != '\0' ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
+              set[0] != '\0' ? gl_arena_printf(j->arena, "training must be run with %s", set)
+                             : "no NCCL variables were recorded");
+}
+
+static void check_coverage(const judge *j)
+{
+    size_t missing = j->out->counts[GL_ACCEPTANCE_MISSING];
+    add_check(j, "coverage", missing > 0 ? GL_ACCEPTANCE_MISSING : GL_ACCEPTANCE_PASS,
+              gl_arena_printf(j->arena, "%zu of %zu messages of the plan were measured",
+                              j->out->test_count - missing, j->out->test_count));
+}
 
 double gl_acceptance_busbw(const gl_acceptance_test *test, double time_s)
 {
@@ -597,8 +710,14 @@ void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
             judge_test(&j, &out->tests[i]);
         out->counts[out->tests[i].verdict]++;
     }
-    if (delivered != NULL)
-        gl_acceptance__check(out, arena);
+    if (delivered != NULL) {
+        check_coverage(&j);
+        check_results(&j);
+        check_runs(&j);
+        check_repetition(&j);
+        check_gpu(&j);
+        check_environment(&j);
+    }
     for (size_t i = 0; i < out->test_count; i++)
         if (out->tests[i].verdict > out->verdict)
             out->verdict = out->tests[i].verdict;

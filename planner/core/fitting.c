@@ -101,6 +101,11 @@ static bool is_legal(const gl_workload *w, gl_arena *arena)
     return true;
 }
 
+static const char *add(const char *text, const char *more, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? ", " : "", more);
+}
+
 /* What differs, as settings that a user can give. */
 static const char *difference(const gl_workload *from, const gl_workload *to, gl_arena *arena)
 {
@@ -120,12 +125,11 @@ static const char *difference(const gl_workload *from, const gl_workload *to, gl
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].from != numbers[i].to)
             text =
-                gl_arena_append(arena, text, ", ",
-                                gl_arena_printf(arena, "%s=%lld", numbers[i].key, numbers[i].to));
+                add(text, gl_arena_printf(arena, "%s=%lld", numbers[i].key, numbers[i].to), arena);
     if (b->sequence_parallel && !a->sequence_parallel)
-        text = gl_arena_append(arena, text, ", ", "parallel.sequence_parallel=true");
+        text = add(text, "parallel.sequence_parallel=true", arena);
     if (b->recompute != a->recompute)
-        text = gl_arena_append(arena, text, ", ", "parallel.recompute=full");
+        text = add(text, "parallel.recompute=full", arena);
     return text;
 }
 
