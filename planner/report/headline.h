@@ -12,8 +12,10 @@
  */
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena);
 
-/* Pieces of it, for other headlines. "dp 12 ms, tp 3 ms": exposed time by dimension, what matters
- * first. */
+/* Pieces of it, for other headlines. "tp 8, pp 4, dp 8": only the degrees that split anything. */
+const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena);
+
+/* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first. */
 const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena);
 
 /* What the link is called: its name in the catalogue, else the transport of the rows that use it.
