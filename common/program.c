@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COMMANDS_MAX = 32, GUESS_BYTES = 160 };
 
@@ -38,14 +39,42 @@ int gl_program_command_help(const gl_program *program, const gl_command *command
     return close_output(program, out);
 }
 
+static bool has_option(const gl_command *command, const char *name, size_t length)
+{
+    for (const gl_option *o = command->options; o->name != NULL; o++)
+        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
+            return true;
+    return false;
+}
+
+/* After a command line that a command does not understand: a word of it may be another's option, or
+ * the name of another, which comes first. */
+static void say_whose(const gl_program *program, const gl_command *command, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        const gl_command *named = gl_program_command(program, argv[i]);
+        bool option = strncmp(argv[i], "--", 2) == 0;
+        size_t length = option ? strcspn(argv[i] + 2, "=") : 0;
+        if (named != NULL && access(argv[i], F_OK) != 0)
+            fprintf(stderr, "%s: '%s' is a command and comes first: %s %s %s\n", program->name,
+                    named->name, program->name, named->name, named->synopsis);
+        for (size_t k = 0; option && k < program->command_count; k++)
+            if (!has_option(command, argv[i] + 2, length) &&
+                has_option(program->commands[k], argv[i] + 2, length))
+                fprintf(stderr, "%s: '%s %s' has --%.*s\n", program->name, program->name,
+                        program->commands[k]->name, (int)length, argv[i] + 2);
+    }
+}
+
 bool gl_program_parse(const gl_program *program, const gl_command *command, int argc, char **argv,
                       gl_arena *arena, void *target, gl_texts *arguments, int *status)
 {
     gl_error err;
     bool help = false;
-    if (!gl_options_parse(command, argc, argv, arena, target, arguments, &help, &err))
+    if (!gl_options_parse(command, argc, argv, arena, target, arguments, &help, &err)) {
         *status = gl_program_fail(program->name, command->name, &err);
-    else if (help)
+        say_whose(program, command, argc, argv);
+    } else if (help)
         *status = gl_program_command_help(program, command);
     else
         return true;

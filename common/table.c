@@ -41,6 +41,19 @@ bool gl_format_parse(const char *text, gl_format *format)
     return false;
 }
 
+const char *gl_format_of_file(const char *path)
+{
+    static const struct {
+        const char *ending, *format;
+    } endings[] = {{".html", "html"}, {".htm", "html"},    {".csv", "csv"},
+                   {".json", "json"}, {".md", "markdown"}, {".xlsx", "xlsx"}};
+    const char *ending = strrchr(path, '.');
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++)
+        if (strcmp(ending, endings[i].ending) == 0)
+            return endings[i].format;
+    return NULL;
+}
+
 const gl_scenario *gl_report_part(const gl_report *report, size_t index)
 {
     if (index < report->scenario_count)

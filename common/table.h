@@ -128,4 +128,8 @@ extern const char *const gl_format_names[];
 /* False when the text is none of the names. */
 bool gl_format_parse(const char *text, gl_format *format);
 
+/* The name of the format that a file of this name holds by its ending (".html", ".csv", ".json",
+ * ".md", ".xlsx"); NULL: its ending says nothing. */
+const char *gl_format_of_file(const char *path);
+
 #endif

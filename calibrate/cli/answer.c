@@ -6,9 +6,13 @@ bool gl_answer_print(const gl_scenario *scenario, const gl_answer_options *o, co
 {
     const gl_report report = {.scenarios = (gl_scenario *)scenario, .scenario_count = 1};
     bool standard = gl_output_is_standard(o->output);
+    gl_format format = o->format;
+    const char *of_file = standard ? NULL : gl_format_of_file(o->output);
+    if (format == GL_FORMAT_TABLE && of_file != NULL)
+        (void)gl_format_parse(of_file, &format);
     const gl_render_options how = {.width = gl_terminal_width(standard),
                                    .color = gl_terminal_color(o->color, standard),
                                    .csv_table = o->table != NULL ? o->table : csv_table,
                                    .only_table = o->table};
-    return gl_render_to(o->output, &report, o->format, &how, err);
+    return gl_render_to(o->output, &report, format, &how, err);
 }

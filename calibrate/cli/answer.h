@@ -19,7 +19,7 @@ typedef struct gl_answer_options {
 /* Rows of a command's table of options; TABLES says which tables --table chooses from. */
 #define GL_ANSWER_OPTIONS(TARGET, MEMBER, TABLES)                                                 \
     {.name = "format", .letter = 'f', .type = GL_OPTION_CHOICE, .value_name = "F",                \
-     .help = "Format of the answer (default table).",                                             \
+     .help = "Format of the answer (default: as FILE ends, else table).",                         \
      .offset = offsetof(TARGET, MEMBER.format), .choices = gl_format_names},                      \
     {.name = "table", .type = GL_OPTION_TEXT, .value_name = "NAME", .help = TABLES,               \
      .offset = offsetof(TARGET, MEMBER.table)},                                                   \

@@ -41,6 +41,8 @@ static const char *others(const gl_output_options *options)
 
 static bool check_format(gl_output_options *options, gl_error *err)
 {
+    if (options->format_name == NULL && options->output != NULL)
+        options->format_name = gl_format_of_file(options->output);
     if (options->format_name == NULL) {
         options->format = GL_FORMAT_TABLE;
         return true;

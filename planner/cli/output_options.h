@@ -25,8 +25,8 @@ typedef struct gl_output_options {
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help = "Form of the answer: table, csv, json, markdown or html (default table); plan: also " \
-             "trace, xlsx.",                                                                       \
+     .help = "Form of the answer: table, csv, json, markdown or html; plan: also trace, xlsx "     \
+             "(default: as FILE ends, else table).",                                               \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
