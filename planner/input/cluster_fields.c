@@ -46,7 +46,7 @@ const gl_field gl_cluster_fields[] = {
     REAL_ROW("cluster.sites.link.fee_per_month", terms.line_fee_per_month, GL_NUMBER, 0, 1e12, "by its route", "Fee of one leased line and month, in the currency of the price list."),
     TEXT_ROW("cluster.sites.link.route", terms.line_route, "", "Which line it is, to find its price for each Gbit/s and month (leased-line.ROUTE)."),
     INT_ROW("cluster.inter_node.planes", terms.planes, 1, 64, "1", "Networks over which each NIC is split, such as 2 with twin-plane Ethernet; nics_per_node counts NICs, radix the ports of one network. For the bill of materials; in times NICs are taken to spray evenly."),
-    CHOICE_ROW("cluster.inter_node.medium", terms.medium, media, "auto", "What links are made of: by reach (auto), copper (dac), active copper (aec), active optical cables (aoc), transceivers and fibres (optics), or whole links priced with their ends (link)."),
+    CHOICE_ROW("cluster.inter_node.medium", terms.medium, media, "auto", "What links are made of: by reach (auto), copper (dac), active copper (aec), active optical cables (aoc), transceivers and fibres (optics), or whole links priced with their ends (link). One that by its price list does not reach as far as its links is refused."),
     REAL_ROW("cluster.inter_node.reach.leaf", terms.node_reach_m, GL_METRES, 0, 1e6, "50 m", "Length of links from nodes to leaf switches."),
     REAL_ROW("cluster.inter_node.reach.spine", terms.switch_reach_m, GL_METRES, 0, 1e6, "50 m", "Length of links between switches."),
     TEXT_ROW("cluster.site.region", region, "", "Where the cluster stands, to find electricity, colocation and PUE in the price list (electricity.REGION)."),
