@@ -88,8 +88,8 @@ typedef struct gl_search_result {
     int64_t fitting;   /* legal, and fit: these were timed */
     bool given_known;  /* the workload's own layout is legal and has one of the GPU counts */
     bool given_fits;
-    gl_found given;
-    int64_t faster_than_given; /* of those that fit on as many GPUs */
+    gl_found given;            /* its place: −1 where no layout that was timed is this one */
+    int64_t faster_than_given; /* of those that fit on as many GPUs, by closed forms */
     bool stopped;
 } gl_search_result;
 
