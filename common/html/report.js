@@ -147,18 +147,32 @@
     return all;
   };
 
-  const wrap = (text, width) => {
-    const lines = [""];
-    for (const word of text.split(" ")) {
-      const last = lines[lines.length - 1];
-      if (last && last.length + word.length >= width) lines.push(word);
-      else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  // Lines no wider than the room: parted between words, in long names after . _ - or /, at the worst anywhere.
+  const ruler = document.createElement("canvas").getContext("2d");
+  const wrap = (text, room, size) => {
+    ruler.font = `${size}px ${Chart.defaults.font.family}`;
+    const fits = (line) => ruler.measureText(line).width <= room;
+    const lines = [];
+    let line = "";
+    const put = (part) => {
+      if (line && !fits((line + part).trimEnd())) {
+        lines.push(line.trimEnd());
+        line = "";
+      }
+      line += part;
+    };
+    for (const word of text.split(/(?<= )/)) {
+      if (fits(word.trimEnd())) put(word);
+      else for (const part of word.split(/(?<=[._\-/])/)) fits(part.trimEnd()) ? put(part) : [...part].forEach(put);
     }
-    return lines.map((l) => (l.length > width + 6 ? `${l.slice(0, width + 5)}…` : l));
+    return [...lines, line.trimEnd()];
   };
 
   // Chart.js tells rows apart by their names.
   const unlike = (names) => names.map((name, i) => name + "\u200b".repeat(names.slice(0, i).filter((n) => n === name).length));
+
+  // Chart.js gives names half of the width at most, padding and ticks included, and cuts what is longer.
+  const nameRoom = (width) => Math.min(240, width / 2 - 24);
 
   const configure = (c, width) => {
     const narrow = width < 480;
@@ -167,7 +181,7 @@
     const sets = c.series.filter((s) => !(bars && s.mark === INTERVAL)).map((s) => (bars ? barSet(c, s, color(s.hue)) : lineSet(s, color(s.hue))));
     const scales = bars
       ? { x: { ...axis(c.x, width), stacked: c.stacked }, y: { type: "category", labels: c.categories, stacked: c.stacked, grid: { display: false, drawBorder: false }, border: { display: false },
-          ticks: { color: color("--ink"), autoSkip: c.categories.length > 24, callback(v) { return wrap(this.getLabelForValue(v), narrow ? 16 : 30); } } } }
+          ticks: { color: color("--ink"), autoSkip: c.categories.length > 24, callback(v) { return wrap(this.getLabelForValue(v), nameRoom(width), 12); } } } }
       : { x: axis(c.x, width), y: axis(c.y, width) };
     // Logarithmic axes would go on to the next power of ten.
     const known = bars ? [] : c.series.flatMap((s) => s.data.map((d) => d[0]));
