@@ -33,7 +33,7 @@ same() {
 # The described layout has one time: in the headline, in the tables, and by plan. Its column is a number.
 own=(search "$models/llama3-70b.yaml" --cluster "$cluster" --set cluster.name=own -q)
 for axis in tp pp cp dp micro schedule virtual_stages zero recompute sequence_parallel; do
-    own+=(--fix $axis)
+    own+=(--fix "$axis")
 done
 expect 0 '' gpulink-plan "${own[@]}" -f csv -t search -o described.csv
 expect 0 '' gpulink-plan "${own[@]}" -f csv -t layouts -o own.csv
