@@ -147,27 +147,53 @@
     return all;
   };
 
-  const wrap = (text, width) => {
-    const lines = [""];
-    for (const word of text.split(" ")) {
-      const last = lines[lines.length - 1];
-      if (last && last.length + word.length >= width) lines.push(word);
-      else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  // Lines no wider than the room: parted between words, in long names after . _ - or /, at the worst anywhere.
+  const ruler = document.createElement("canvas").getContext("2d");
+  const fitsIn = (room, size) => {
+    ruler.font = `${size}px ${Chart.defaults.font.family}`;
+    return (line) => ruler.measureText(line).width <= room;
+  };
+  const shorten = (text, room, size) => {
+    const fits = fitsIn(room, size);
+    if (fits(text)) return text;
+    const letters = [...text];
+    while (letters.length > 1 && !fits(`${letters.join("")}…`)) letters.pop();
+    return `${letters.join("").trimEnd()}…`;
+  };
+  const wrap = (text, room, size, most) => {
+    const fits = fitsIn(room, size);
+    const lines = [];
+    let line = "";
+    const put = (part) => {
+      if (line && !fits((line + part).trimEnd())) {
+        lines.push(line.trimEnd());
+        line = "";
+      }
+      line += part;
+    };
+    for (const word of text.split(/(?<= )/)) {
+      if (fits(word.trimEnd())) put(word);
+      else for (const part of word.split(/(?<=[._\-/])/)) fits(part.trimEnd()) ? put(part) : [...part].forEach(put);
     }
-    return lines.map((l) => (l.length > width + 6 ? `${l.slice(0, width + 5)}…` : l));
+    lines.push(line.trimEnd());
+    return lines.length > most ? [...lines.slice(0, most - 1), shorten(lines.slice(most - 1).join(" "), room, size)] : lines;
   };
 
   // Chart.js tells rows apart by their names.
   const unlike = (names) => names.map((name, i) => name + "\u200b".repeat(names.slice(0, i).filter((n) => n === name).length));
 
+  // Chart.js gives names half of the width at most, padding and ticks included, and cuts what is longer.
+  const namesOf = (width, text) => wrap(text, Math.min(240, width / 2 - 24), 12, 3);
+
   const configure = (c, width) => {
     const narrow = width < 480;
+    const legendSize = narrow ? 11 : 12;
     const bars = Boolean(c.categories);
     const marks = whiskersOf(c);
     const sets = c.series.filter((s) => !(bars && s.mark === INTERVAL)).map((s) => (bars ? barSet(c, s, color(s.hue)) : lineSet(s, color(s.hue))));
     const scales = bars
       ? { x: { ...axis(c.x, width), stacked: c.stacked }, y: { type: "category", labels: c.categories, stacked: c.stacked, grid: { display: false, drawBorder: false }, border: { display: false },
-          ticks: { color: color("--ink"), autoSkip: c.categories.length > 24, callback(v) { return wrap(this.getLabelForValue(v), narrow ? 16 : 30); } } } }
+          ticks: { color: color("--ink"), autoSkip: c.categories.length > 24, callback(v) { return namesOf(width, this.getLabelForValue(v)); } } } }
       : { x: axis(c.x, width), y: axis(c.y, width) };
     // Logarithmic axes would go on to the next power of ten.
     const known = bars ? [] : c.series.flatMap((s) => s.data.map((d) => d[0]));
@@ -198,7 +224,8 @@
         scales,
         interaction: { mode: "nearest", intersect: bars, axis: "xy" },
         plugins: {
-          legend: { display: sets.length > 1, position: "bottom", align: "start", labels: { color: color("--ink"), usePointStyle: !bars, boxWidth: bars ? 12 : 8, boxHeight: bars ? 12 : 8, padding: narrow ? 8 : 14, font: { size: narrow ? 11 : 12 } } },
+          legend: { display: sets.length > 1, position: "bottom", align: "start", labels: { color: color("--ink"), usePointStyle: !bars, boxWidth: bars ? 12 : 8, boxHeight: bars ? 12 : 8, padding: narrow ? 8 : 14, font: { size: legendSize },
+            generateLabels: (chart) => Chart.defaults.plugins.legend.labels.generateLabels(chart).map((l) => ({ ...l, text: shorten(l.text, width - 40, legendSize) })) } },
           tooltip: {
             callbacks: {
               title: (items) => (bars && items.length > 0 ? c.categories[items[0].dataIndex] && items[0].raw.y : ""),
@@ -228,7 +255,8 @@
       const box = figure.querySelector(".canvas"), canvas = figure.querySelector("canvas");
       const narrow = box.clientWidth < 480;
       const legend = data.series.length > 1 ? (narrow ? 16 : 5) * data.series.length : 0;
-      const rows = data.categories ? Math.max(40, (data.dense ? 26 : narrow && !data.stacked ? 58 : 46) * data.categories.length) : 270;
+      const lines = data.dense ? Math.max(...data.categories.map((name) => namesOf(box.clientWidth, name).length)) : 0;
+      const rows = data.categories ? Math.max(40, (data.dense ? 11 + 15 * lines : narrow && !data.stacked ? 58 : 46) * data.categories.length) : 270;
       box.style.minHeight = `${80 + rows + legend}px`;
       const f = { data, box, canvas, chart: null };
       figures.push(f);

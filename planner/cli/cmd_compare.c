@@ -66,23 +66,21 @@ static const char *fatal_text(const gl_findings *findings, gl_arena *arena)
     return text;
 }
 
-/* Fewer replicas, or more nodes. */
-static const char *remedy_of_size(const gl_workload *w, const gl_cluster *cluster, gl_arena *arena)
+/* More nodes, or fewer replicas. */
+static const char *remedy_of_size(const session *s, const gl_setup *setup)
 {
-    int64_t ranks = gl_workload_ranks(w);
-    int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node,
-            replica = ranks / w->parallel.dp;
-    if (ranks <= gpus || cluster->gpus_per_node < 1)
+    bool extrapolate = s->options.allow_extrapolation;
+    const gl_cluster *cluster = setup->cluster;
+    if (gl_workload_ranks(setup->workload) <= (int64_t)cluster->nodes * cluster->gpus_per_node)
         return NULL;
-    const char *nodes = cluster->bounded
-                            ? gl_arena_printf(arena, "possible with cluster.nodes=%lld",
-                                              (long long)((ranks + cluster->gpus_per_node - 1) /
-                                                          cluster->gpus_per_node))
-                            : "possible with --allow-extrapolation";
-    if (replica > gpus)
-        return nodes;
-    return gl_arena_printf(arena, "%s, or with parallel.dp=%lld where the batch allows it", nodes,
-                           (long long)(gpus / replica));
+    const char *larger = gl_larger_change(setup, extrapolate, s->arena);
+    const char *smaller = gl_smaller_change(setup, extrapolate, s->arena);
+    if (larger == NULL && smaller == NULL)
+        return "neither more nodes nor fewer replicas of this layout were found to be enough; "
+               "another layout may be (--best-layout)";
+    return gl_arena_printf(s->arena, "possible with %s%s%s", larger != NULL ? larger : "",
+                           larger != NULL && smaller != NULL ? ", or with " : "",
+                           smaller != NULL ? smaller : "");
 }
 
 /* A plan that does not fit: by how much, and what would change it. */
@@ -95,7 +93,7 @@ static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
     note->why_not = gl_arena_printf(s->arena, "needs %s of the GPU's %s",
                                     gl_gib_text(memory->total_bytes, s->arena),
                                     gl_gib_text(memory->capacity_bytes, s->arena));
-    const char *change = gl_fitting_change(setup, s->arena);
+    const char *change = gl_fitting_change(setup, s->options.allow_extrapolation, s->arena);
     note->remedy =
         change != NULL
             ? gl_arena_printf(s->arena, "fits with %s", change)
@@ -161,9 +159,10 @@ static bool plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_c
         gl_cluster_extend(&c->cluster, gl_workload_ranks(&c->planned.workload));
     gl_check_cluster(&c->planned.workload, &c->cluster, &findings);
     note->why_not = fatal_text(&findings, s->arena);
-    note->remedy = remedy_of_size(&c->planned.workload, &c->cluster, s->arena);
-    if (note->why_not != NULL)
+    if (note->why_not != NULL) {
+        note->remedy = remedy_of_size(s, &option->setup);
         return true;
+    }
     gl_findings_report(&findings, tree, s->arena, &c->planned.notes, diagnostics);
     if (!gl_plan_build(&c->planned.workload, &c->cluster, &options, s->arena, &c->planned.plan,
                        &err)) {

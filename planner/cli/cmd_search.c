@@ -117,6 +117,8 @@ typedef struct session {
     gl_search_result result;
     gl_search_row *rows;
     size_t row_count;
+    gl_search_row described; /* of result.given, where that is known */
+    int64_t faster_than_described;
     gl_plan best;
     gl_workload best_workload;
 } session;
@@ -415,7 +417,7 @@ static bool is_shown(const session *s, const gl_found *found, double *shown_byte
 static void collect_rows(session *s)
 {
     const gl_search_result *r = &s->result;
-    s->rows = GL_ARENA_NEW(s->arena, gl_search_row, r->top_count + r->front_count);
+    s->rows = GL_ARENA_NEW(s->arena, gl_search_row, r->top_count + r->front_count + 1);
     for (size_t i = 0; i < r->top_count; i++)
         s->rows[s->row_count++] =
             (gl_search_row){.found = &r->top[i],
@@ -428,6 +430,52 @@ static void collect_rows(session *s)
             s->rows[s->row_count++] = (gl_search_row){.found = &r->front[i], .on_front = true};
 }
 
+/* By plans where there are plans, otherwise by closed forms. */
+static int64_t count_faster(const session *s)
+{
+    const gl_found *given = s->described.found;
+    int64_t count = s->result.faster_than_given;
+    for (size_t i = 0; i < s->row_count; i++) {
+        const gl_search_row *row = &s->rows[i];
+        if (row->found->gpus != given->gpus || row->found->place == given->place)
+            continue;
+        count += (row->step.time_s < s->described.step.time_s) -
+                 (row->found->step.time_s < given->step.time_s);
+    }
+    return count;
+}
+
+/* The described layout among the fastest, where only closed forms kept it out. */
+static void insert_described(session *s)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < s->row_count; i++) {
+        if (s->rows[i].found->place == s->described.found->place)
+            return;
+        if (s->rows[i].is_top && s->rows[i].step.time_s > s->rows[last].step.time_s)
+            last = i;
+    }
+    if (s->described.found->place < 0 || s->row_count == 0 ||
+        !(s->described.step.time_s < s->rows[last].step.time_s))
+        return;
+    const gl_search_row slowest = s->rows[last];
+    s->rows[last] = s->described;
+    s->rows[last].is_top = true;
+    if (slowest.on_front)
+        s->rows[s->row_count++] =
+            (gl_search_row){.found = slowest.found, .step = slowest.step, .on_front = true};
+}
+
+static bool plan_described(session *s, gl_error *err)
+{
+    s->described.found = &s->result.given;
+    if (!plan_row(s, &s->described, err))
+        return false;
+    s->faster_than_described = count_faster(s);
+    insert_described(s);
+    return true;
+}
+
 static bool plan_rows(session *s, gl_error *err)
 {
     const gl_plan_options options = plan_options(s);
@@ -435,6 +483,8 @@ static bool plan_rows(session *s, gl_error *err)
     for (size_t i = 0; i < s->row_count; i++)
         if (!plan_row(s, &s->rows[i], err))
             return false;
+    if (s->result.given_known && !plan_described(s, err))
+        return false;
     if (s->row_count == 0)
         return true;
     qsort(s->rows, s->row_count, sizeof *s->rows, by_planned_time);
@@ -474,6 +524,8 @@ static int answer(session *s)
         .result = &s->result,
         .rows = s->rows,
         .row_count = s->row_count,
+        .described = s->result.given_known ? &s->described : NULL,
+        .faster_than_described = s->faster_than_described,
         .best = found ? &s->best : NULL,
         .remedy =
             found ? NULL

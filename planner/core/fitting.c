@@ -2,7 +2,9 @@
 #include "planner/core/fitting.h"
 
 #include "planner/core/check.h"
+#include "planner/core/fabric.h"
 #include "planner/core/memory.h"
+#include "planner/core/plan.h"
 
 #include <math.h>
 
@@ -23,6 +25,45 @@ double gl_fullest_bytes(const gl_setup *setup)
     gl_arena_destroy(arena);
     return most;
 }
+
+/* ---- whether it runs ---- */
+
+static bool is_legal(const gl_setup *setup)
+{
+    gl_arena *scratch = gl_arena_create();
+    gl_findings findings = {.arena = scratch};
+    bool legal = true;
+    gl_check_workload(setup->workload, &findings);
+    gl_check_cluster(setup->workload, setup->cluster, &findings);
+    for (size_t i = 0; i < findings.count; i++)
+        legal = legal && !findings.items[i].fatal;
+    gl_arena_destroy(scratch);
+    return legal;
+}
+
+static bool fits(const gl_setup *setup)
+{
+    const gl_gpu *gpu = setup->cluster->gpu;
+    return gpu == NULL || gl_fullest_bytes(setup) <= gpu->memory_bytes.value;
+}
+
+static bool can_be_planned(const gl_setup *setup, bool allow_extrapolation)
+{
+    const gl_plan_options options = {
+        .headroom = 1, .stage = -1, .allow_extrapolation = allow_extrapolation, .step_only = true};
+    gl_arena *scratch = gl_arena_create();
+    gl_plan plan;
+    bool built = gl_plan_build(setup->workload, setup->cluster, &options, scratch, &plan, NULL);
+    gl_arena_destroy(scratch);
+    return built;
+}
+
+bool gl_setup_runs(const gl_setup *setup, bool allow_extrapolation)
+{
+    return is_legal(setup) && fits(setup) && can_be_planned(setup, allow_extrapolation);
+}
+
+/* ---- steps towards less memory ---- */
 
 /* A step towards less memory: changes a workload and says how; false where it does not apply. What
  * costs least time comes first. */
@@ -91,16 +132,6 @@ static bool double_pp(gl_workload *w, const gl_cluster *cluster)
 static const step_fn steps[] = {zero_1, micro_1, double_tp, zero_3, full_recompute, double_pp};
 enum { STEP_COUNT = sizeof steps / sizeof steps[0] };
 
-static bool is_legal(const gl_workload *w, gl_arena *arena)
-{
-    gl_findings findings = {.arena = arena};
-    gl_check_workload(w, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        if (findings.items[i].fatal)
-            return false;
-    return true;
-}
-
 static const char *add(const char *text, const char *more, gl_arena *arena)
 {
     return gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? ", " : "", more);
@@ -117,6 +148,7 @@ static const char *difference(const gl_workload *from, const gl_workload *to, gl
         {"parallel.tp", a->tp, b->tp},
         {"parallel.pp", a->pp, b->pp},
         {"parallel.dp", a->dp, b->dp},
+        {"parallel.ep", a->ep, b->ep},
         {"parallel.zero", a->zero, b->zero},
         {"batch.global", from->batch.global, to->batch.global},
         {"batch.micro", from->batch.micro, to->batch.micro},
@@ -133,27 +165,94 @@ static const char *difference(const gl_workload *from, const gl_workload *to, gl
     return text;
 }
 
-static bool fits_with(const gl_setup *setup, unsigned chosen, gl_arena *arena, gl_workload *w)
+static bool runs_with(const gl_setup *setup, unsigned chosen, bool allow_extrapolation,
+                      gl_workload *w)
 {
     *w = *setup->workload;
     for (int i = 0; i < STEP_COUNT; i++)
         if ((chosen & 1u << i) != 0 && !steps[i](w, setup->cluster))
             return false;
-    const gl_setup changed = {w, setup->cluster};
-    return is_legal(w, arena) &&
-           gl_fullest_bytes(&changed) <= setup->cluster->gpu->memory_bytes.value;
+    return gl_setup_runs(&(gl_setup){w, setup->cluster}, allow_extrapolation);
 }
 
-const char *gl_fitting_change(const gl_setup *setup, gl_arena *arena)
+/* The fewest steps, of `least` to STEPS_MAX, with which it runs. */
+static bool find_steps(const gl_setup *setup, int least, bool allow_extrapolation, gl_workload *w)
 {
     enum { STEPS_MAX = 4 };
-    if (setup->cluster->gpu == NULL)
+    if (setup->cluster->gpu == NULL && least > 0)
+        return false;
+    for (int size = least; size <= STEPS_MAX; size++)
+        for (unsigned chosen = 0; chosen < 1u << STEP_COUNT; chosen++)
+            if (__builtin_popcount(chosen) == size &&
+                runs_with(setup, chosen, allow_extrapolation, w))
+                return true;
+    return false;
+}
+
+const char *gl_fitting_change(const gl_setup *setup, bool allow_extrapolation, gl_arena *arena)
+{
+    gl_workload w;
+    return find_steps(setup, 1, allow_extrapolation, &w) ? difference(setup->workload, &w, arena)
+                                                         : NULL;
+}
+
+/* ---- more GPUs, or fewer replicas ---- */
+
+gl_cluster gl_cluster_of(const gl_cluster *cluster, int64_t gpus)
+{
+    gl_cluster of = *cluster;
+    int64_t nodes = gl_divide_up(gpus, cluster->gpus_per_node);
+    if (!cluster->bounded)
+        gl_cluster_extend(&of, gpus);
+    else if (nodes > cluster->nodes)
+        of.nodes = (int)nodes;
+    return of;
+}
+
+const char *gl_larger_change(const gl_setup *setup, bool allow_extrapolation, gl_arena *arena)
+{
+    const gl_cluster *cluster = setup->cluster;
+    int64_t ranks = gl_workload_ranks(setup->workload);
+    gl_workload w;
+    if (ranks > (int64_t)GL_NODES_MAX * cluster->gpus_per_node)
         return NULL;
-    for (int size = 1; size <= STEPS_MAX; size++)
-        for (unsigned chosen = 1; chosen < 1u << STEP_COUNT; chosen++) {
-            gl_workload w;
-            if (__builtin_popcount(chosen) == size && fits_with(setup, chosen, arena, &w))
-                return difference(setup->workload, &w, arena);
-        }
+    const gl_cluster larger = gl_cluster_of(cluster, ranks);
+    if (!find_steps(&(gl_setup){setup->workload, &larger}, 0,
+                    allow_extrapolation || !cluster->bounded, &w))
+        return NULL;
+    const char *size = cluster->bounded ? gl_arena_printf(arena, "cluster.nodes=%d", larger.nodes)
+                                        : "--allow-extrapolation";
+    const char *training = difference(setup->workload, &w, arena);
+    return training[0] != '\0' ? add(size, training, arena) : size;
+}
+
+/* As many of the expert parallel ranks as divide these replicas. */
+static int experts_over(const gl_parallel *p, int dp)
+{
+    int ep = p->ep;
+    while (dp * p->cp % ep != 0 || p->ep % ep != 0)
+        ep--;
+    return ep;
+}
+
+const char *gl_smaller_change(const gl_setup *setup, bool allow_extrapolation, gl_arena *arena)
+{
+    enum { TRIED_MAX = 16 };
+    const gl_cluster *cluster = setup->cluster;
+    const gl_parallel *p = &setup->workload->parallel;
+    int64_t replica = gl_workload_ranks(setup->workload) / p->dp;
+    int64_t most = (int64_t)cluster->nodes * cluster->gpus_per_node / replica;
+    int tried = 0;
+    for (int dp = most < p->dp ? (int)most : p->dp - 1; dp > 0 && tried < TRIED_MAX; dp--) {
+        gl_workload smaller = *setup->workload, w;
+        smaller.parallel.dp = dp;
+        smaller.parallel.ep = experts_over(p, dp);
+        const gl_setup changed = {&smaller, cluster};
+        if (!is_legal(&changed))
+            continue;
+        tried++;
+        if (find_steps(&changed, 0, allow_extrapolation, &w))
+            return difference(setup->workload, &w, arena);
+    }
     return NULL;
 }

@@ -118,6 +118,8 @@ typedef struct gl_sites {
     double latency_s;      /* one way */
 } gl_sites;
 
+enum { GL_NODES_MAX = 100000 }; /* that a description may state */
+
 typedef struct gl_cluster {
     const char *name;
     const gl_gpu *gpu; /* NULL only when a database names a GPU that the catalogue lacks */

@@ -58,6 +58,7 @@ typedef struct finds {
     gl_rejection *rejections;
     size_t rejection_count, rejection_capacity;
     int64_t looked_at, fitting, faster;
+    int64_t given_place; /* −1: not among them */
 } finds;
 
 static void keep_top(finds *f, const gl_found *found)
@@ -163,6 +164,8 @@ static void merge(finds *all, const finds *part, size_t gpu_count)
     all->looked_at += part->looked_at;
     all->fitting += part->fitting;
     all->faster += part->faster;
+    if (part->given_place >= 0)
+        all->given_place = part->given_place;
 }
 
 static void prepare(finds *f, gl_arena *arena, size_t top, size_t gpu_count)
@@ -170,6 +173,7 @@ static void prepare(finds *f, gl_arena *arena, size_t top, size_t gpu_count)
     *f = (finds){.arena = arena,
                  .top = GL_ARENA_NEW(arena, gl_found, top),
                  .top_max = top,
+                 .given_place = -1,
                  .fronts = GL_ARENA_NEW(arena, front, gpu_count)};
 }
 
@@ -239,6 +243,17 @@ static const char *misses_memory(gl_recompute recompute)
     return texts[recompute];
 }
 
+/* Of all that a search varies. */
+static bool is_same_layout(const gl_parallel *a, const gl_batch *x, const gl_parallel *b,
+                           const gl_batch *y)
+{
+    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
+           a->schedule == b->schedule && a->virtual_stages == b->virtual_stages &&
+           a->sequence_parallel == b->sequence_parallel && a->cp_method == b->cp_method &&
+           a->zero == b->zero && a->shard == b->shard && a->accumulate == b->accumulate &&
+           a->recompute == b->recompute && x->micro == y->micro;
+}
+
 /* Memory first; time only of what fits. */
 static void evaluate(job *j, size_t gpu_index, gl_found *candidate)
 {
@@ -260,6 +275,10 @@ static void evaluate(job *j, size_t gpu_index, gl_found *candidate)
     j->found.fitting++;
     if (candidate->step.time_s < j->search->given_s && candidate->gpus == j->search->given_gpus)
         j->found.faster++;
+    const gl_workload *given = j->search->space->workload;
+    if (candidate->step.time_s == j->search->given_s &&
+        is_same_layout(&candidate->parallel, &candidate->batch, &given->parallel, &given->batch))
+        j->found.given_place = candidate->place;
     keep_top(&j->found, candidate);
     keep_front(j->found.arena, &j->found.fronts[gpu_index], candidate);
 }
@@ -438,8 +457,7 @@ static void evaluate_given(search *s, gl_search_result *out)
                             .gpus = (int)gl_workload_ranks(w),
                             .step = e.step,
                             .memory_bytes = e.memory.total_bytes,
-                            .capacity_bytes = e.memory.capacity_bytes,
-                            .place = -1};
+                            .capacity_bytes = e.memory.capacity_bytes};
     gl_evaluator_destroy(evaluator);
     if (out->given_known) {
         s->given_s = e.step.time_s;
@@ -485,6 +503,7 @@ static void finish(const search *s, const finds *all, gl_arena *arena, gl_search
     out->looked_at = all->looked_at;
     out->fitting = all->fitting;
     out->faster_than_given = all->faster;
+    out->given.place = all->given_place;
     out->stopped = s->stopped;
 }
 

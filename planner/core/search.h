@@ -88,8 +88,8 @@ typedef struct gl_search_result {
     int64_t fitting;   /* legal, and fit: these were timed */
     bool given_known;  /* the workload's own layout is legal and has one of the GPU counts */
     bool given_fits;
-    gl_found given;
-    int64_t faster_than_given; /* of those that fit on as many GPUs */
+    gl_found given;            /* its place: −1 where no layout that was timed is this one */
+    int64_t faster_than_given; /* of those that fit on as many GPUs, by closed forms */
     bool stopped;
 } gl_search_result;
 
@@ -102,8 +102,9 @@ bool gl_search(const gl_workload *workload, const gl_cluster *cluster,
                const gl_search_options *options, gl_arena *arena, gl_search_result *out,
                gl_error *err);
 
-/* When nothing fits: what would, in words (GPUs, recomputation, memory), from searches without one
- * of the constraints and with more GPUs. Lives in `arena`. */
+/* When nothing fits: what would, in words, a line each: without a constraint, with the fewest GPUs
+ * that are enough (or, where the number has no layout, the most of fewer that have one), with GPUs
+ * of more memory. Each has been planned. "": nothing that was tried. Lives in `arena`. */
 const char *gl_search_remedy(const gl_workload *workload, const gl_cluster *cluster,
                              const gl_search_options *options, const gl_search_result *result,
                              gl_arena *arena);

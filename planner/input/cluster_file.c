@@ -4,6 +4,7 @@
 #include "common/datadir.h"
 #include "common/text.h"
 #include "common/units.h"
+#include "planner/core/bom.h"
 #include "planner/input/calibration.h"
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
@@ -393,10 +394,106 @@ static void check_reach(const loader *l)
                                    link->name, link->reach_m.value, longest_m));
 }
 
+/* Links of one kind and length in a bill of materials. */
+typedef struct link_kind {
+    const char *what, *path; /* "links from nodes to leaf switches", the field of their length */
+    double length_m;
+} link_kind;
+
+/* In the order of gl_medium; NULL: not a part that has a reach. */
+static const char *const cables[GL_MEDIUM_COUNT] = {
+    [GL_MEDIUM_DAC] = "dac",
+    [GL_MEDIUM_AEC] = "aec",
+    [GL_MEDIUM_AOC] = "aoc",
+    [GL_MEDIUM_OPTICS] = "optic",
+};
+
+/* What a link of this medium has that is shortest: a cable, or the transceiver at one of its ends.
+ */
+static const gl_price *shortest_part(const gl_cluster *c, gl_medium medium)
+{
+    const char *link = c->inter.link->name;
+    const gl_price *part = gl_price_find(c->price_list, cables[medium], link);
+    const gl_price *end =
+        medium == GL_MEDIUM_OPTICS ? gl_price_find(c->price_list, "optic-switch", link) : NULL;
+    bool shorter = end != NULL && end->reach_m > 0 &&
+                   (part == NULL || part->reach_m == 0 || end->reach_m < part->reach_m);
+    return shorter ? end : part;
+}
+
+/* "optics", "aoc or optics": what of the price list spans such links; NULL: nothing. */
+static const char *media_that_span(const loader *l, double length_m)
+{
+    const char *text = NULL;
+    for (int i = 0; i < GL_MEDIUM_COUNT; i++) {
+        const gl_price *part = cables[i] != NULL ? shortest_part(l->cluster, (gl_medium)i) : NULL;
+        bool spans = part != NULL &&
+                     (part->reach_m >= length_m || (part->reach_m == 0 && i == GL_MEDIUM_OPTICS));
+        if (spans)
+            text = gl_arena_printf(l->arena, "%s%s%s", text != NULL ? text : "",
+                                   text != NULL ? " or " : "",
+                                   i == GL_MEDIUM_OPTICS ? "optics" : cables[i]);
+    }
+    return text;
+}
+
+/* A bill takes no cable that is too short. What was chosen is at fault; where distance chooses
+ * (auto), it ends at transceivers, and the distance is. */
+static void check_medium(const loader *l, const link_kind *links)
+{
+    const gl_cluster *c = l->cluster;
+    gl_medium medium = c->terms.medium;
+    if (medium == GL_MEDIUM_LINK)
+        return;
+    const char *spanning = media_that_span(l, links->length_m);
+    if (medium == GL_MEDIUM_AUTO && spanning != NULL)
+        return;
+    const gl_price *part = shortest_part(c, medium == GL_MEDIUM_AUTO ? GL_MEDIUM_OPTICS : medium);
+    const char *path = medium == GL_MEDIUM_AUTO ? links->path : "cluster.inter_node.medium";
+    if (part == NULL || part->reach_m >= links->length_m)
+        return;
+    if (part->reach_m > 0) {
+        bool stated = gl_yaml_find(&l->tree, links->path) != NULL;
+        contradict(
+            l, path,
+            gl_arena_printf(
+                l->arena, "%s reaches %g m, and %s are %g m long (%s%s): %s", part->part,
+                part->reach_m, links->what, links->length_m, links->path,
+                stated ? "" : ", by default",
+                spanning != NULL
+                    ? gl_arena_printf(l->arena, "take %s, or auto, or state shorter links",
+                                      spanning)
+                    : "the price list has nothing that reaches so far: add a part with its reach"));
+    } else if (medium != GL_MEDIUM_OPTICS) {
+        gl_mark mark = gl_fields_mark(&l->tree, path);
+        gl_warn(l->warnings, l->arena, &mark, path,
+                "the price list states no reach of %s: whether it spans %s of %g m is not checked",
+                part->part, links->what, links->length_m);
+    }
+}
+
+/* Links between switches are there where one switch is not enough. */
+static void check_media(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const gl_cost_terms *terms = &c->terms;
+    if (c->price_list == NULL || c->inter.link == NULL || c->nodes < 2)
+        return;
+    gl_bom bom;
+    gl_bom_build(c, larger(c->nodes, terms->expansion_nodes), l->arena, &bom);
+    if (bom.fabric.node_links > 0)
+        check_medium(l, &(link_kind){"links from nodes to leaf switches",
+                                     "cluster.inter_node.reach.leaf", terms->node_reach_m});
+    if (bom.fabric.spine_links > 0)
+        check_medium(l, &(link_kind){"links between switches", "cluster.inter_node.reach.spine",
+                                     terms->switch_reach_m});
+}
+
 static void check_node(const loader *l)
 {
     const gl_cluster *c = l->cluster;
     check_reach(l);
+    check_media(l);
     check_domain(l);
     check_lanes(l);
     if (c->nic_attachment != GL_ATTACHED_TO_SWITCH && c->nics_per_node > 0)

@@ -413,9 +413,11 @@ static const described columns[] = {
     {"search", "fitting", "", "of them those that can be and fit: these were timed"},
     {"search", "stopped", "", "whether it was interrupted"},
     {"search", "described_time_s", "s",
-     "closed form of the layout that is described; empty: on another number of GPUs"},
+     "by the plan of the layout that is described; empty: on another number of GPUs"},
     {"search", "described_fits", "", "whether it fits"},
-    {"search", "faster_than_described", "", "layouts that fit and are faster on as many GPUs"},
+    {"search", "faster_than_described", "",
+     "layouts that fit and are faster on as many GPUs: by their plans where both were planned, "
+     "otherwise by closed forms"},
     {"search", "remedy", "", "what would fit, when nothing does"},
 
     {"accuracy", "by", "", "what the runs are grouped by: source, gpu, evidence or all"},

@@ -2,6 +2,7 @@
 /* One row of each plan, side by side. */
 #include "planner/report/plan_parts.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -55,15 +56,16 @@ static const char *swept_heading(const gl_plan_view *view, size_t index)
     return dot + 1;
 }
 
-/* A swept key as a column: "parallel.tp" is `parallel_tp`. */
+/* A swept key as a column: "prices.parts.nic.ib-ndr.typical" is `prices_parts_nic_ib_ndr_typical`.
+ */
 static const gl_column *summary_columns_with(const gl_plan_view *view, gl_arena *arena)
 {
     gl_column *columns = GL_ARENA_NEW(arena, gl_column, view->swept_count + COUNT(summary_columns));
     for (size_t i = 0; i < view->swept_count; i++) {
         char *name = gl_arena_strdup(arena, view->swept[i].key);
         for (char *letter = name; *letter != '\0'; letter++)
-            if (*letter == '.')
-                *letter = '_';
+            *letter =
+                (char)(isalnum((unsigned char)*letter) ? tolower((unsigned char)*letter) : '_');
         columns[i] = (gl_column){name, gl_arena_strdup(arena, swept_heading(view, i)), GL_NUMBER,
                                  GL_FOR_ALL};
     }

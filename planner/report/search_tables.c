@@ -118,9 +118,14 @@ static gl_table *rejected_table(const gl_search_view *view, gl_arena *arena)
 
 /* ---- the search itself ---- */
 
-static gl_cell if_given(const gl_search_result *s, gl_cell value)
+static gl_cell if_described(const gl_search_view *view, gl_cell value)
 {
-    return s->given_known ? value : (gl_cell){.type = GL_CELL_EMPTY};
+    return view->described != NULL ? value : (gl_cell){.type = GL_CELL_EMPTY};
+}
+
+static double described_time_s(const gl_search_view *view)
+{
+    return view->described != NULL ? view->described->step.time_s : (double)NAN;
 }
 
 #define SEARCH(X)                                                                                  \
@@ -129,10 +134,11 @@ static gl_cell if_given(const gl_search_result *s, gl_cell value)
     X("fitting", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(s->fitting))                         \
     X("stopped", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_boolean(s->stopped))                         \
     X("described_time_s", NULL, GL_SECONDS, GL_FOR_MACHINES,                                       \
-      if_given(s, gl_real(s->given.step.time_s)))                                                  \
-    X("described_fits", NULL, GL_NUMBER, GL_FOR_MACHINES, if_given(s, gl_boolean(s->given_fits)))  \
+      if_described(view, gl_real(described_time_s(view))))                                         \
+    X("described_fits", NULL, GL_NUMBER, GL_FOR_MACHINES,                                          \
+      if_described(view, gl_boolean(s->given_fits)))                                               \
     X("faster_than_described", NULL, GL_NUMBER, GL_FOR_MACHINES,                                   \
-      if_given(s, gl_integer(s->faster_than_given)))                                               \
+      if_described(view, gl_integer(view->faster_than_described)))                                 \
     X("remedy", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(view->remedy))
 
 static gl_table *search_table(const gl_search_view *view, gl_arena *arena)
@@ -163,14 +169,14 @@ static const char *searched_line(const gl_search_view *view, gl_arena *arena)
 static const char *described_line(const gl_search_view *view, gl_arena *arena)
 {
     const gl_search_result *s = view->result;
-    if (!s->given_known || s->top_count == 0)
+    if (view->described == NULL || s->top_count == 0)
         return "";
     const char *layout = gl_layout_text(&s->given.parallel, &s->given.batch, arena);
-    const char *time = gl_quantity_text(s->given.step.time_s, GL_SECONDS, arena);
+    const char *time = gl_quantity_text(described_time_s(view), GL_SECONDS, arena);
     if (!s->given_fits)
         return gl_arena_printf(arena, "Described      %s: %s, but does not fit\n", layout, time);
     return gl_arena_printf(arena, "Described      %s: %s, %s of the others are faster\n", layout,
-                           time, with_commas(s->faster_than_given, arena));
+                           time, with_commas(view->faster_than_described, arena));
 }
 
 static const char *headline(const gl_search_view *view, gl_arena *arena)

@@ -20,9 +20,11 @@ typedef struct gl_search_view {
     const gl_search_result *result;
     const gl_search_row *rows; /* in the order in which they are shown */
     size_t row_count;
-    const gl_plan *best;      /* of rows[0]; NULL when nothing fits */
-    const char *remedy;       /* when nothing fits: what would; NULL or "" = not known */
-    const char *const *notes; /* warnings of the loaders */
+    const gl_search_row *described; /* the description's own layout; NULL: not known */
+    int64_t faster_than_described;  /* layouts */
+    const gl_plan *best;            /* of rows[0]; NULL when nothing fits */
+    const char *remedy;             /* when nothing fits: what would; NULL or "" = not known */
+    const char *const *notes;       /* warnings of the loaders */
     size_t note_count;
     const char *name; /* of the scenario */
     const char *only; /* the table asked for; NULL = all */

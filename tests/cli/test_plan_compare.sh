@@ -69,7 +69,10 @@ expect 1 'possible with cluster.nodes=16, or with parallel.dp=2' gpulink-plan co
 checks=$((checks + 1))
 grep -q 'IMPOSSIBLE' <(gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr \
     --cluster l40s-16-roce --set cluster.nodes=8 || true) || fail 'IMPOSSIBLE is not said'
+expect 1 'possible with cluster.nodes=29, or with parallel.dp=8, parallel.ep=8' gpulink-plan compare "$models/deepseek-v3.yaml" \
+    --cluster hgx-h100-16-ndr --cluster nvl72-2 -f csv
 # What it advises is so.
+expect 0 'Memory .*: fits' gpulink-plan "$models/deepseek-v3.yaml" --cluster nvl72-2 --set parallel.dp=8 --set parallel.ep=8
 expect 0 'Memory .*: fits' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s-16-roce --set parallel.zero=3
 
 # What is not known is said, and equals are equal.
@@ -94,7 +97,7 @@ expect 0 'pcie5-x16' gpulink-plan "$models/llama3-70b.yaml" --cluster hgx-h100-1
 # Each with its own layout; nothing fits: no, and what would.
 expect 0 '2 options, each with its best layout' gpulink-plan compare "$models/llama2-7b-finetune.yaml" \
     --set cluster.nodes=1 --best-layout --cluster pcie5-switch-16 --cluster pcie5-pairs-16
-expect 1 'no layout fits: the nearest lacks .*; fits with 128 such GPUs' gpulink-plan compare "$models/llama3-405b.yaml" \
+expect 1 'no layout fits: the nearest lacks .*; fits with 96 such GPUs' gpulink-plan compare "$models/llama3-405b.yaml" \
     --set cluster.nodes=1 --best-layout --cluster hgx-h100-16-ndr --cluster l40s-16-roce -f csv
 # The described layout does not pose as the best one.
 expect 1 '' gpulink-plan compare "$models/llama3-405b.yaml" --best-layout --cluster hgx-h100-16-ndr --cluster h200-nvlink -f json

@@ -30,6 +30,22 @@ same() {
     [ "$1" = "$2" ] || { : >out; : >err; fail "'$1' is not '$2'"; }
 }
 
+# The described layout has one time: in the headline, in the tables, and by plan. Its column is a number.
+own=(search "$models/llama3-70b.yaml" --cluster "$cluster" --set cluster.name=own -q)
+for axis in tp pp cp dp micro schedule virtual_stages zero recompute sequence_parallel; do
+    own+=(--fix "$axis")
+done
+expect 0 '' gpulink-plan "${own[@]}" -f csv -t search -o described.csv
+expect 0 '' gpulink-plan "${own[@]}" -f csv -t layouts -o own.csv
+expect 0 '' gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster" --set cluster.name=own --set model.name=own -f csv -t summary -o plan.csv
+same "$(column described_time_s described.csv)" "$(column step_time_s own.csv)"
+same "$(column described_time_s described.csv)" "$(column step_time_s plan.csv)"
+same "$(column faster_than_described described.csv)" 0
+# Among others, too.
+expect 0 '' gpulink-plan search "$model" --cluster "$cluster" --fix cp --fix tp --set cluster.name=eight -k 3 -q -f csv -t search -o described.csv
+expect 0 '' gpulink-plan "$model" --cluster "$cluster" --set cluster.name=eight -f csv -t summary -o plan.csv
+same "$(column described_time_s described.csv)" "$(column step_time_s plan.csv)"
+
 # Constraints.
 expect 0 '' "${search[@]}" -f csv -q --fix tp=2 --fix zero=1 --no-recompute --min-microbatches 4 -o fixed.csv
 same "$(column tp fixed.csv)" 2

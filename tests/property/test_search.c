@@ -316,6 +316,57 @@ static void what_does_not_fit_says_what_would(void **state)
     gl_arena_destroy(arena);
 }
 
+/* The answer of a search on a bundled cluster of so many nodes. */
+static gl_best_layout best_of(gl_workload *w, const char *cluster, int nodes, gl_arena *arena)
+{
+    const gl_search_options search = {.jobs = 2};
+    const gl_plan_options options = {.headroom = 1.25, .stage = -1, .draws = 50};
+    gl_cluster c;
+    gl_error err;
+    gl_best_layout found;
+    load_bundled_cluster(cluster, arena, &c);
+    c.nodes = nodes;
+    assert_true(gl_search_best(w, &c, &options, &search, arena, &found, &err));
+    return found;
+}
+
+/* 64 GPUs is what fits one node above 56, and twice 56 is not the least. What is said of larger
+ * GPUs counts that a share of their memory is kept in reserve, too. */
+static void the_fewest_gpus_are_named(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_workload w;
+    load_bundled_model("llama3-70b", NULL, 0, arena, &w);
+    const gl_best_layout none = best_of(&w, "geforce-4090-4", 7, arena);
+    assert_non_null(strstr(none.remedy, "with 64 such GPUs: "));
+    assert_non_null(strstr(none.remedy, "with GPUs of 24.54 GiB instead of 23.99 GiB: "));
+    assert_null(best_of(&w, "geforce-4090-4", 8, arena).why_not);
+    gl_arena_destroy(arena);
+}
+
+/* Seven layers, seven heads and 49 sequences of 1000 tokens do not split over 128 GPUs. */
+static void a_count_without_layouts_names_one_that_has_some(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_workload w = gl_workload_defaults();
+    w.model = (gl_model){.name = "odd",
+                         .layers = 7,
+                         .hidden = 777,
+                         .heads = 7,
+                         .kv_heads = 7,
+                         .head_dim = 111,
+                         .ffn = 1111,
+                         .vocab = 50257,
+                         .sequence = 1000};
+    w.batch = (gl_batch){.global = 49, .micro = 1};
+    const gl_best_layout none = best_of(&w, "hgx-h100-16-ndr", 16, arena);
+    assert_non_null(strstr(none.why_not, "no layout is possible, for example: "));
+    assert_non_null(strstr(none.remedy, "with 125 of the 128 GPUs: cp 25, pp 5"));
+    gl_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +378,8 @@ int main(void)
         cmocka_unit_test(stopping),
         cmocka_unit_test(best_layout_is_legal_and_planned),
         cmocka_unit_test(what_does_not_fit_says_what_would),
+        cmocka_unit_test(the_fewest_gpus_are_named),
+        cmocka_unit_test(a_count_without_layouts_names_one_that_has_some),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,15 @@ static const char drawn[] =
     "d[i+2]);"
     "  return seen.size > 8; })";
 
+/* No name beside a chart or in its legend is cut. */
+static const char names_fit[] =
+    "[...document.querySelectorAll('canvas')].every(c => {"
+    "  const chart = Chart.getChart(c), y = chart.scales.y;"
+    "  const pen = document.createElement('canvas').getContext('2d');"
+    "  pen.font = `12px ${Chart.defaults.font.family}`;"
+    "  return y.ticks.flatMap(t => t.label).every(l => pen.measureText(l).width <= y.width) &&"
+    "    (chart.legend.legendHitBoxes ?? []).every(b => b.left + b.width <= chart.width); })";
+
 /* What holds of any page. */
 static void check_page(browser *b)
 {
@@ -72,6 +81,7 @@ static void check_page(browser *b)
     assert_true_in(b, "Number(document.documentElement.dataset.charts) === "
                       "document.querySelectorAll('canvas').length");
     assert_true_in(b, drawn);
+    assert_true_in(b, names_fit);
     /* Each chart says what it shows and links to a table that is there. */
     assert_true_in(b, "[...document.querySelectorAll('figure')].every(f => "
                       "f.querySelector('canvas').getAttribute('aria-label').length > 20 && "
@@ -119,6 +129,23 @@ static void a_phone_shows_all(void **state)
     check_page(b);
     assert_true_in(b, "innerWidth === 360");
     browser_screenshot(b, page_path("pipeline-phone", "png"));
+}
+
+/* Names of any length beside bars and in legends. */
+static void long_names_fit(void **state)
+{
+    browser *b = *state;
+    make_page("long", "compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --cluster "
+                      "hgx-h100-16-ndr-4to1 --set training.tokens=15e12 --set "
+                      "cluster.name=Rail-optimised_nodes_of_the_second_hall_and_all_their_optics");
+    browser_open(b, page_path("long", "html"), 360, "light");
+    check_page(b);
+    make_page("sweep", "models/llama3-70b.yaml --cluster hgx-h100-16-ndr --sweep "
+                       "cluster.inter_node.nics_per_node=1,2,4,8 --sweep "
+                       "cluster.inter_node.oversubscription=1,2,4,8");
+    browser_open(b, page_path("sweep", "html"), 360, "light");
+    check_page(b);
+    browser_screenshot(b, page_path("sweep-phone", "png"));
 }
 
 /* Four options with prices: what each is, costs and needs, each chart with a table of its own. */
@@ -233,9 +260,9 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_plan_is_a_page),    cmocka_unit_test(dark_is_dark),
-        cmocka_unit_test(a_phone_shows_all),     cmocka_unit_test(options_are_compared),
-        cmocka_unit_test(keys_reach_everything), cmocka_unit_test(a_hostile_name_stays_text),
-        cmocka_unit_test(the_policy_holds)};
+        cmocka_unit_test(one_plan_is_a_page),        cmocka_unit_test(dark_is_dark),
+        cmocka_unit_test(a_phone_shows_all),         cmocka_unit_test(long_names_fit),
+        cmocka_unit_test(options_are_compared),      cmocka_unit_test(keys_reach_everything),
+        cmocka_unit_test(a_hostile_name_stays_text), cmocka_unit_test(the_policy_holds)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -440,6 +440,52 @@ static void test_description_refused(void **state)
     refused("", ": is empty");
 }
 
+#define LINKS(rest)                                                                                \
+    DESCRIPTION INTRA "  inter_node: {link: ib-ndr, nics_per_node: 8, radix: 64, " rest "}\n"
+
+static void accepted(const char *text, const char *warning)
+{
+    loaded l = load(write_file("c.yaml", text));
+    if (!l.o.ok)
+        fail_msg("refused: %s", text);
+    assert_int_equal(l.o.warnings.count, warning != NULL);
+    if (warning != NULL)
+        assert_non_null(strstr(l.o.warnings.items[0], warning));
+    outcome_free(&l.o);
+}
+
+/* A bill takes no cable that is too short for its link. */
+static void test_cables_are_long_enough(void **state)
+{
+    (void)state;
+    const char *own =
+        LINKS("medium: dac, reach: {leaf: 50 m, spine: 2 m}") "prices: {parts: "
+                                                              "{dac.ib-ndr: {reach: 60 m}}}\n";
+    refused(LINKS("medium: dac, reach: {spine: 2 m}") "prices: standard\n",
+            ":6:67: cluster.inter_node.medium: dac.ib-ndr reaches 3 m, and links from nodes to "
+            "leaf switches are 50 m long (cluster.inter_node.reach.leaf, by default): take optics, "
+            "or auto, or state shorter links");
+    refused(LINKS("medium: dac, reach: {leaf: 2 m, spine: 30 m}") "prices: standard\n",
+            ":6:67: cluster.inter_node.medium: dac.ib-ndr reaches 3 m, and links between switches "
+            "are 30 m long (cluster.inter_node.reach.spine): …");
+    refused(LINKS("reach: {leaf: 501 m}") "prices: standard\n",
+            ":6:73: cluster.inter_node.reach.leaf: optic-switch.ib-ndr reaches 500 m, and links "
+            "from nodes to leaf switches are 501 m long (cluster.inter_node.reach.leaf): the price "
+            "list has nothing that reaches so far: …");
+    accepted(LINKS("medium: dac, reach: {leaf: 3 m, spine: 2 m}") "prices: standard\n", NULL);
+    accepted(LINKS("reach: {leaf: 500 m}") "prices: standard\n", NULL);
+    accepted(own, NULL);
+    /* One switch for all: no links between switches. */
+    accepted(DESCRIPTION INTRA "  inter_node: {link: ib-ndr, nics_per_node: 1, radix: 64, medium: "
+                               "dac, reach: {leaf: 2 m}}\nprices: standard\n",
+             NULL);
+    /* Without prices nothing is billed; a price without a reach says nothing of it. */
+    accepted(LINKS("medium: dac"), NULL);
+    accepted(DESCRIPTION INTRA "  inter_node: {link: ib-ndr, nics_per_node: 1, radix: 64, medium: "
+                               "aec}\nprices: {parts: {aec.ib-ndr: {typical: 900}}}\n",
+             "states no reach of aec.ib-ndr: whether it spans links from nodes to leaf switches");
+}
+
 static void test_settings_of_a_description(void **state)
 {
     (void)state;
@@ -645,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_sites),
         cmocka_unit_test(test_description_refused),
+        cmocka_unit_test(test_cables_are_long_enough),
         cmocka_unit_test(test_settings_of_a_description),
         cmocka_unit_test(test_calibrations_of_a_description),
         cmocka_unit_test(test_names),

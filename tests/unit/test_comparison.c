@@ -97,11 +97,37 @@ static void test_what_does_not_fit_is_compared_with_nothing(void **state)
     assert_int_equal(f.comparison.pairs[0].a, 0);
     assert_int_equal(f.comparison.pairs[0].b, 2);
     /* The advice holds. */
-    const char *change = gl_fitting_change(&f.options[1].setup, f.arena);
+    const char *change = gl_fitting_change(&f.options[1].setup, false, f.arena);
     assert_string_equal(change, "parallel.zero=3");
     assert_true(gl_fullest_bytes(&f.options[1].setup) > f.clusters[1].gpu->memory_bytes.value);
     f.workload.parallel.zero = 3;
     assert_true(gl_fullest_bytes(&f.options[1].setup) <= f.clusters[1].gpu->memory_bytes.value);
+    gl_arena_destroy(f.arena);
+}
+
+/* Fewer replicas have fewer ranks for experts; what is advised runs, and one more does not. */
+static void test_what_is_advised_runs(void **state)
+{
+    (void)state;
+    fixture f = {0};
+    f.arena = gl_arena_create();
+    load_bundled_model("deepseek-v3", NULL, 0, f.arena, &f.workload);
+    load_cluster(&f, 0, "nvl72-2");
+    load_cluster(&f, 1, "hgx-h100-16-ndr");
+    const gl_setup *large = &f.options[0].setup, *small = &f.options[1].setup;
+    assert_false(gl_setup_runs(large, false));
+    assert_string_equal(gl_larger_change(large, false, f.arena), "cluster.nodes=29");
+    assert_string_equal(gl_smaller_change(large, false, f.arena), "parallel.dp=8, parallel.ep=8");
+    assert_null(gl_smaller_change(small, false, f.arena)); /* does not fit 80 GB */
+    assert_string_equal(gl_larger_change(small, false, f.arena), "cluster.nodes=256");
+    f.clusters[1].nodes = 256;
+    assert_true(gl_setup_runs(small, false));
+    f.clusters[1].nodes = 255;
+    assert_false(gl_setup_runs(small, false));
+    f.workload.parallel.dp = 8;
+    assert_false(gl_setup_runs(large, false));
+    f.workload.parallel.ep = 8;
+    assert_true(gl_setup_runs(large, false));
     gl_arena_destroy(f.arena);
 }
 
@@ -140,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_options_are_compared_draw_by_draw),
         cmocka_unit_test(test_equals_share),
         cmocka_unit_test(test_what_does_not_fit_is_compared_with_nothing),
+        cmocka_unit_test(test_what_is_advised_runs),
         cmocka_unit_test(test_demand_adds_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,9 +307,10 @@ static void test_swept_keys_are_columns_of_the_summary(void **state)
     fixture f;
     gl_scenario scenario, summary;
     const gl_setting swept[] = {{"batch.micro", "4", "--sweep"},
-                                {"buckets.gradient", "40 MiB", "--sweep"}};
-    const gl_plan_view view = {.name = "s", .swept = swept, .swept_count = 2};
-    plan_model(&f, "llama-1.1b-ddp", swept, 2);
+                                {"buckets.gradient", "40 MiB", "--sweep"},
+                                {"prices.parts.nic.ib-ndr.typical", "1500", "--sweep"}};
+    const gl_plan_view view = {.name = "s", .swept = swept, .swept_count = 3};
+    plan_model(&f, "llama-1.1b-ddp", swept, 2); /* prices are the cluster's */
     gl_plan_scenario(&f.plan, &view, f.arena, &scenario);
     size_t tables = scenario.table_count;
     gl_report report = {.scenarios = &scenario, .scenario_count = 1};
@@ -322,6 +323,7 @@ static void test_swept_keys_are_columns_of_the_summary(void **state)
     assert_int_equal(table->cells[0].as.integer, 4);
     assert_string_equal(table->columns[1].name, "buckets_gradient");
     assert_string_equal(table->cells[1].as.text, "40 MiB");
+    assert_string_equal(table->columns[2].name, "prices_parts_nic_ib_ndr_typical");
     discard(&f);
 }
 
