@@ -94,11 +94,15 @@ static void note_memory(session *s, const gl_setup *setup, const gl_plan *plan,
                                     gl_gib_text(memory->total_bytes, s->arena),
                                     gl_gib_text(memory->capacity_bytes, s->arena));
     const char *change = gl_fitting_change(setup, s->options.allow_extrapolation, s->arena);
+    const gl_cluster *cluster = setup->cluster;
+    bool idle =
+        gl_workload_ranks(setup->workload) < (int64_t)cluster->nodes * cluster->gpus_per_node;
     note->remedy =
-        change != NULL
-            ? gl_arena_printf(s->arena, "fits with %s", change)
-            : "no change of ZeRO, recomputation, microbatch, tp or pp that was tried is enough: "
-              "more GPUs or larger ones are needed";
+        change != NULL ? gl_arena_printf(s->arena, "fits with %s", change)
+        : idle ? "no change of ZeRO, recomputation, microbatch, tp or pp that was tried is enough, "
+                 "but GPUs are idle: --best-layout looks for a layout on all of them"
+               : "no change of ZeRO, recomputation, microbatch, tp or pp that was tried is enough: "
+                 "more GPUs or larger ones are needed";
 }
 
 /* "fits with 64 such GPUs: tp 2, …; with GPUs of …" from the lines of a search. */

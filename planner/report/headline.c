@@ -53,12 +53,18 @@ const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena)
     return text[0] != '\0' ? text : "no parallelism";
 }
 
+static int64_t idle_gpus(const gl_plan *plan)
+{
+    const gl_cluster *cluster = plan->cluster;
+    return (int64_t)cluster->nodes * cluster->gpus_per_node - gl_workload_ranks(plan->workload);
+}
+
 static const char *subject_line(const gl_plan *plan, gl_arena *arena)
 {
     const gl_workload *workload = plan->workload;
     const gl_cluster *cluster = plan->cluster;
     long long ranks = (long long)gl_workload_ranks(workload);
-    long long idle = (long long)cluster->nodes * cluster->gpus_per_node - ranks;
+    long long idle = (long long)idle_gpus(plan);
     return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs%s)\n\n",
                            workload->model.name, big_number((double)plan->parameters.total, arena),
                            ranks, ranks == 1 ? "" : "s",
@@ -275,8 +281,12 @@ static const char *memory_line(const gl_plan *plan, gl_arena *arena)
     double left_bytes = memory->capacity_bytes - memory->total_bytes;
     if (!memory->fits)
         return gl_arena_printf(
-            arena, "Memory         %s%s of %s per GPU: DOES NOT FIT, %s too much\n", bound, total,
-            gl_gib_text(memory->capacity_bytes, arena), gl_gib_text(-left_bytes, arena));
+            arena, "Memory         %s%s of %s per GPU: DOES NOT FIT, %s too much\n%s", bound, total,
+            gl_gib_text(memory->capacity_bytes, arena), gl_gib_text(-left_bytes, arena),
+            plan->cluster->bounded && idle_gpus(plan) > 0
+                ? "               GPUs are idle: gpulink-plan search looks for the best layout on "
+                  "all of them\n"
+                : "");
     return gl_arena_printf(arena, "Memory         %s%s of %s per GPU: fits%s\n", bound, total,
                            gl_gib_text(memory->capacity_bytes, arena),
                            bound[0] != '\0'

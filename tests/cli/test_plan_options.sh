@@ -35,6 +35,20 @@ for table in traffic step required_bandwidth memory network compute summary mode
     expect 0 '^scenario,' gpulink-plan "$model" --cluster "$cluster" --format csv --table "$table"
 done
 
+# The name of a file says its format, unless the command line does.
+for kind in html:html csv:scenario json:schema_version md:'## '; do
+    gpulink-plan "$model" --cluster "$cluster" -q --output "answer.${kind%%:*}"
+    expect 0 "${kind#*:}" cat "answer.${kind%%:*}"
+done
+gpulink-plan "$model" --cluster "$cluster" -q --format table --output answer.csv
+expect 0 '^Step  ' cat answer.csv
+# Whose an option is that this command has not, and a command that does not come first.
+expect 2 "'gpulink-plan search' has --gpus" gpulink-plan "$model" --cluster "$cluster" --gpus 32
+expect 2 "'compare' is a command and comes first" gpulink-plan --cluster "$cluster" compare "$model"
+expect 0 'GPUs are idle: gpulink-plan search' gpulink-plan "$models/llama3-70b.yaml" --cluster "$cluster" \
+    --set parallel.tp=1 --set parallel.pp=1 --set parallel.dp=1 --set parallel.sequence_parallel=false --set batch.global=8 \
+    --set parallel.schedule=1f1b --set parallel.virtual_stages=1
+
 # No line for people is wider than 100 columns, and none has escapes outside of a terminal.
 gpulink-plan "$model" --cluster "$cluster" >page
 expect 1 '' grep -nE '^.{101,}' page
