@@ -85,7 +85,7 @@ for label in 'of it hardware' 'of it between nodes' 'Amortised a year' 'Energy a
     'Cost of a year' 'Cost of a delivered GPU-hour' 'Cost of a million tokens' 'Cost of a run'; do
     checks=$((checks + 1))
     found=$(cell 'sheets/unpriced-Option 1.csv' "^\"$label\"" 8)
-    case $label-$found in *'-a price is missing' | 'Cost of a run-') ;; *) fail "$label without a price: $found" ;; esac
+    [ "$found" = 'a price is missing' ] || fail "$label without a price: $found"
 done
 for column in 4 5 6 7 8; do
     checks=$((checks + 1))
