@@ -52,6 +52,14 @@ static const char *part_name(const builder *b, const char *kind, const char *nam
     return name == NULL ? kind : gl_arena_printf(b->arena, "%s.%s", kind, name);
 }
 
+static void note(const builder *b, const char *text)
+{
+    gl_bom *bom = b->bom;
+    bom->notes = gl_arena_grow(b->arena, bom->notes, &bom->note_capacity, bom->note_count + 1,
+                               sizeof *bom->notes);
+    bom->notes[bom->note_count++] = text;
+}
+
 /* The first thing that is missing stops the total; the others would only lengthen the message. */
 static void stop(const builder *b, const char *message)
 {
@@ -108,8 +116,10 @@ static gl_bom_line *add_network(const builder *b, gl_cost_group group, const cha
 {
     gl_bom_line *line = add(b, group, kind, name, role, count);
     double share = gl_cost_term_value(b->cluster, GL_TERM_SPARES);
-    if (line != NULL && share > 0)
-        line->spares = (int64_t)ceil((double)count * share - 1e-9);
+    if (line == NULL)
+        return NULL;
+    line->has_spares = true;
+    line->spares = share > 0 ? gl_bom_spares(count, share) : 0;
     return line;
 }
 
@@ -127,14 +137,25 @@ static const char *gpu_name(const builder *b)
     return b->cluster->gpu != NULL ? b->cluster->gpu->name : "unknown";
 }
 
-/* A machine that the list has as a whole: a server of so many GPUs, or a rack of several nodes. */
+/* Machines of which each serves `price->gpus`: racks may hold several nodes, of servers each node
+ * has its own. */
+static int64_t machines(const builder *b, const gl_price *price)
+{
+    int64_t of_node = b->cluster->gpus_per_node;
+    if (price == NULL || price->gpus <= 0)
+        return b->nodes;
+    return price->rack ? gl_divide_up(b->nodes * of_node, price->gpus)
+                       : b->nodes * gl_divide_up(of_node, price->gpus);
+}
+
+/* A machine that the list has as a whole: a node, a part of one, or a rack of several. */
 static const gl_price *whole_server(const builder *b)
 {
     const gl_price *price = gl_price_find(b->list, "server", gpu_name(b));
-    int64_t gpus = b->nodes * b->cluster->gpus_per_node;
-    if (price == NULL || price->gpus <= 0)
+    int64_t of_node = b->cluster->gpus_per_node;
+    if (price == NULL || price->gpus <= 0 || price->rack)
         return price;
-    return price->gpus >= b->cluster->gpus_per_node || gpus % price->gpus == 0 ? price : NULL;
+    return price->gpus >= of_node || of_node % price->gpus == 0 ? price : NULL;
 }
 
 /* What the GPUs and the rest draw, where the price list has no figure for the server. */
@@ -153,18 +174,14 @@ static const char *intra_link(const builder *b)
     return link != NULL && b->cluster->gpus_per_node > 1 ? link->name : NULL;
 }
 
-/* Bridges, boards with switch chips, PCIe switches: what joins the GPUs of a node, where the list
- * has it as a part. A price without GPUs is for a node. */
-static void add_joining(const builder *b, gl_cost_group group, const char *kind, bool required)
+/* Bridges, boards with switch chips: what joins the GPUs of a node. A price without GPUs is for a
+ * node. */
+static void add_joining(const builder *b, gl_cost_group group, const char *kind)
 {
     const char *name = intra_link(b);
-    const gl_price *price = name != NULL ? gl_price_find(b->list, kind, name) : NULL;
-    if (name == NULL || (price == NULL && !required))
-        return;
-    int64_t served = price != NULL && price->gpus > 0 ? price->gpus : b->cluster->gpus_per_node;
-    int64_t each = gl_divide_up(b->cluster->gpus_per_node, served);
+    const gl_price *price = gl_price_find(b->list, kind, name);
     int64_t bundle = price != NULL && price->ports > 1 ? price->ports : 1;
-    add(b, group, kind, name, "", b->nodes * each * bundle);
+    add(b, group, kind, name, "", machines(b, price) * bundle);
 }
 
 static bool starts_with(const char *text, const char *start)
@@ -172,42 +189,78 @@ static bool starts_with(const char *text, const char *start)
     return text != NULL && strncmp(text, start, strlen(start)) == 0;
 }
 
+/* The PCIe link of a node, which the switches of the description are for; NULL: none is named. */
+static const char *pcie_link(const builder *b)
+{
+    const gl_cluster *c = b->cluster;
+    const gl_link *const links[] = {c->outside, c->intra.link, c->nic_slot};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+        if (links[i] != NULL && starts_with(links[i]->name, "pcie"))
+            return links[i]->name;
+    return NULL;
+}
+
+/* As many switches as the description has, and enough for all GPUs; none where cards are plugged
+ * straight into CPUs. */
+static void add_pcie_switches(const builder *b)
+{
+    const char *name = pcie_link(b);
+    int64_t described = b->nodes * b->cluster->pcie_switches;
+    if (described == 0 || name == NULL)
+        return;
+    const gl_price *price = gl_price_find(b->list, "pcie-switch", name);
+    int64_t needed = machines(b, price);
+    add(b, GL_COST_OF_PCIE_SWITCHES, "pcie-switch", name, "",
+        described > needed ? described : needed);
+}
+
+static void rate_power(const builder *b, gl_bom_line *line, double share)
+{
+    if (line == NULL || line->power_w > 0)
+        return;
+    line->power_w = server_power_w(b) * share;
+    line->by_server_power = true;
+}
+
 static void add_parts_of_servers(const builder *b)
 {
     add(b, GL_COST_OF_GPUS, "gpu", gpu_name(b), "", b->nodes * b->cluster->gpus_per_node);
     bool bridge = starts_with(intra_link(b), "nvlink-bridge");
     if (starts_with(intra_link(b), "nvlink") && !bridge)
-        add_joining(b, GL_COST_OF_NVLINK, "board", true);
-    gl_bom_line *host = add(b, GL_COST_OF_SERVER, "host", NULL, "", b->nodes);
-    if (host != NULL && !(host->power_w > 0))
-        host->power_w = server_power_w(b);
+        add_joining(b, GL_COST_OF_NVLINK, "board");
+    add_pcie_switches(b);
+    rate_power(b, add(b, GL_COST_OF_SERVER, "host", NULL, "", b->nodes), 1);
     add(b, GL_COST_OF_SERVER, "chassis", NULL, "", b->nodes);
     const gl_price *cooling = gl_price_find(b->list, "cooling", gpu_name(b));
-    int64_t gpus = b->nodes * b->cluster->gpus_per_node;
     if (cooling != NULL)
-        add(b, GL_COST_OF_COOLING, "cooling", gpu_name(b), "",
-            cooling->gpus > 0 ? gl_divide_up(gpus, cooling->gpus) : b->nodes);
+        add(b, GL_COST_OF_COOLING, "cooling", gpu_name(b), "", machines(b, cooling));
+}
+
+static void note_empty_places(const builder *b, const gl_price *server)
+{
+    if (server->rack || server->gpus <= b->cluster->gpus_per_node)
+        return;
+    note(b, gl_arena_printf(
+                b->arena,
+                "%s is a machine of %d GPUs and a node here has %d: each node is billed "
+                "as a whole one (the price of a smaller machine says gpus: %d, of a "
+                "rack of several nodes rack: true)",
+                server->part, server->gpus, b->cluster->gpus_per_node, b->cluster->gpus_per_node));
 }
 
 static void add_servers(const builder *b)
 {
     const gl_price *server = whole_server(b);
     if (server != NULL) {
-        int64_t gpus = b->nodes * b->cluster->gpus_per_node;
-        int64_t count = server->gpus > b->cluster->gpus_per_node ? gl_divide_up(gpus, server->gpus)
-                        : server->gpus > 0                       ? gpus / server->gpus
-                                                                 : b->nodes;
-        if (server->gpus > 0 && count < 1)
-            count = 1;
+        int64_t count = machines(b, server);
         gl_bom_line *line = add(b, GL_COST_OF_SERVER, "server", gpu_name(b), "", count);
-        if (line != NULL && !(line->power_w > 0))
-            line->power_w = server_power_w(b) * (double)b->nodes / (double)count;
+        rate_power(b, line, (double)b->nodes / (double)count);
+        note_empty_places(b, server);
     } else {
         add_parts_of_servers(b);
     }
     if (starts_with(intra_link(b), "nvlink-bridge"))
-        add_joining(b, GL_COST_OF_NVLINK, "bridge", true);
-    add_joining(b, GL_COST_OF_PCIE_SWITCHES, "pcie-switch", false);
+        add_joining(b, GL_COST_OF_NVLINK, "bridge");
     double hours = b->cluster->terms.tuning_hours_per_node * (double)b->nodes;
     add(b, GL_COST_OF_TUNING, "labour", "tuning", "hours", (int64_t)ceil(hours));
 }
@@ -266,24 +319,87 @@ static void add_links(const builder *b, const char *link, const char *role, int6
                     pieces(b, medium_kinds[medium], link, links));
 }
 
-static int radix_of(const builder *b, const char *link)
+/* Ports of the switch that is priced, at the speed of a plane: one at the speed of the link splits
+ * into one for each. 0: the list does not say. */
+static int priced_ports(const builder *b, const gl_price *price)
+{
+    int planes = b->cluster->terms.planes > 1 ? b->cluster->terms.planes : 1;
+    return price != NULL ? price->ports * planes : 0;
+}
+
+static gl_fabric_request fabric_request(const builder *b, int radix)
+{
+    const gl_cluster *c = b->cluster;
+    return (gl_fabric_request){.kind = c->fabric,
+                               .nodes = b->nodes,
+                               .ports_per_node = c->nics_per_node,
+                               .planes = c->terms.planes > 1 ? c->terms.planes : 1,
+                               .radix = radix,
+                               .oversubscription = c->oversubscription};
+}
+
+/* "128 ports (Spectrum-4 SN5600 class, 128 x 400G)" */
+static const char *ports_text(const builder *b, const gl_price *price, int ports)
+{
+    bool titled = price->title != NULL && price->title[0] != '\0';
+    return gl_arena_printf(b->arena, "%d ports%s%s%s", ports, titled ? " (" : "",
+                           titled ? price->title : "", titled ? ")" : "");
+}
+
+/* A switch with more ports than the one that is priced is another one, without a price. */
+static void refuse_price(const builder *b, const gl_price *price, int radix)
+{
+    int ports = priced_ports(b, price);
+    stop(b,
+         gl_arena_printf(
+             b->arena,
+             "the switches of the description have %d ports, %s is the price of one with %s: state "
+             "cluster.inter_node.radix: %d, or what such a switch costs, prices: {base: %s, parts: "
+             "{%s: {typical: ..., ports: %d}}}",
+             radix, price->part, ports_text(b, price, ports), ports, b->list->name, price->part,
+             (int)gl_divide_up(radix, ports / price->ports)));
+    for (size_t i = 0; i < b->bom->count; i++) {
+        gl_bom_line *line = &b->bom->lines[i];
+        if (line->price != price)
+            continue;
+        line->price = NULL;
+        line->low = line->typical = line->high = (double)NAN;
+        line->power_w = 0;
+    }
+}
+
+/* Of a switch with fewer ports than the one that is priced, the rest is paid for. */
+static void note_idle_ports(const builder *b, const gl_price *price, int radix)
+{
+    gl_fabric_counts all;
+    int ports = priced_ports(b, price);
+    const gl_fabric_request request = fabric_request(b, ports);
+    if (gl_fabric_count(&request, &all, NULL))
+        note(b,
+             gl_arena_printf(
+                 b->arena,
+                 "%lld switches of %d ports are billed at the price of one with %s; with all its "
+                 "ports (cluster.inter_node.radix: %d) %lld would do",
+                 (long long)gl_fabric_switches(&b->bom->fabric), radix, ports_text(b, price, ports),
+                 ports, (long long)gl_fabric_switches(&all)));
+}
+
+static void check_ports(const builder *b, const char *link)
 {
     const gl_price *price = gl_price_find(b->list, "switch", link);
-    if (b->cluster->radix > 0)
-        return b->cluster->radix;
-    return price != NULL ? price->ports : 0;
+    int radix = b->cluster->radix, ports = priced_ports(b, price);
+    if (radix > ports && ports > 0)
+        refuse_price(b, price, radix);
+    else if (0 < radix && radix < ports)
+        note_idle_ports(b, price, radix);
 }
 
 static bool count_fabric(const builder *b, const char *link)
 {
     gl_error err;
-    const gl_cluster *c = b->cluster;
-    const gl_fabric_request request = {.kind = c->fabric,
-                                       .nodes = b->nodes,
-                                       .ports_per_node = c->nics_per_node,
-                                       .planes = c->terms.planes > 1 ? c->terms.planes : 1,
-                                       .radix = radix_of(b, link),
-                                       .oversubscription = c->oversubscription};
+    const gl_price *price = gl_price_find(b->list, "switch", link);
+    int radix = b->cluster->radix > 0 ? b->cluster->radix : priced_ports(b, price);
+    const gl_fabric_request request = fabric_request(b, radix);
     if (gl_fabric_count(&request, &b->bom->fabric, &err))
         return true;
     stop(b,
@@ -307,7 +423,7 @@ static void add_network_of(const builder *b)
         return;
     }
     const char *link = inter->name;
-    const gl_price *server = gl_price_find(b->list, "server", gpu_name(b));
+    const gl_price *server = whole_server(b);
     if (server == NULL || !server->nics_included)
         add_network(b, GL_COST_OF_NICS, "nic", link, "", b->nodes * b->cluster->nics_per_node);
     if (!count_fabric(b, link))
@@ -316,6 +432,7 @@ static void add_network_of(const builder *b)
     add_network(b, GL_COST_OF_SWITCHES, "switch", link, "leaf", f->leaves);
     add_network(b, GL_COST_OF_SWITCHES, "switch", link, "spine", f->spines);
     add_network(b, GL_COST_OF_SWITCHES, "switch", link, "core", f->cores);
+    check_ports(b, link);
     add_links(b, link, "node to leaf", f->node_links, true);
     add_links(b, link, "leaf to spine", f->spine_links, false);
     add_links(b, link, "spine to core", f->core_links, false);
@@ -327,6 +444,7 @@ static void add_network_of(const builder *b)
 /* Two in-band ports a node on a tree of their own; one out-of-band port a node and switch. */
 static int64_t add_management(const builder *b)
 {
+    gl_error err;
     gl_fabric_counts in_band = {0};
     const gl_price *price = gl_price_find(b->list, "switch", "in-band");
     int64_t switches = gl_fabric_switches(&b->bom->fabric);
@@ -336,8 +454,12 @@ static int64_t add_management(const builder *b)
                                        .planes = 1,
                                        .radix = price != NULL ? price->ports : 0,
                                        .oversubscription = 1};
-    if (!gl_fabric_count(&request, &in_band, NULL))
+    if (!gl_fabric_count(&request, &in_band, &err)) {
         in_band.leaves = 1;
+        if (price != NULL && price->typical > 0)
+            stop(b, gl_arena_printf(b->arena, "%s (the in-band network: switch.in-band, ports)",
+                                    err.message));
+    }
     int64_t count = gl_fabric_switches(&in_band);
     add_network(b, GL_COST_OF_MANAGEMENT, "switch", "in-band", "", count);
     int64_t ports = b->nodes + switches + count;
@@ -348,39 +470,45 @@ static int64_t add_management(const builder *b)
     return switches + count + out_of_band;
 }
 
-/* As many servers as its power allows; switches in racks of their own. */
-static int64_t count_racks(const builder *b, int64_t switches)
+int64_t gl_bom_spares(int64_t count, double share)
 {
-    double rack_w = gl_cost_term_value(b->cluster, GL_TERM_RACK_POWER);
-    double slots = gl_cost_term_value(b->cluster, GL_TERM_RACK_SWITCHES), server_w = 0;
-    int64_t servers = 0;
-    for (size_t i = 0; i < b->bom->count; i++) {
-        const gl_bom_line *line = &b->bom->lines[i];
-        if (line->group != GL_COST_OF_SERVER || !(line->power_w > server_w))
+    return (int64_t)ceil((double)count * share - 1e-9);
+}
+
+/* As many servers as its power allows; switches in racks of their own. */
+int64_t gl_bom_racks(const gl_bom *bom, double rack_w, double rack_switches,
+                     double server_power_factor)
+{
+    double server_w = 0;
+    int64_t servers = bom->nodes;
+    for (size_t i = 0; i < bom->count; i++) {
+        const gl_bom_line *line = &bom->lines[i];
+        double power_w = line->power_w * (line->by_server_power ? server_power_factor : 1);
+        if (line->group != GL_COST_OF_SERVER || !(power_w > server_w))
             continue;
-        server_w = line->power_w;
+        server_w = power_w;
         servers = line->count;
     }
     int64_t per_rack = server_w > 0 && rack_w > server_w ? (int64_t)floor(rack_w / server_w) : 1;
-    if (servers == 0)
-        servers = b->nodes;
     return gl_divide_up(servers, per_rack) +
-           (slots >= 1 ? gl_divide_up(switches, (int64_t)slots) : (switches > 0));
+           (rack_switches >= 1 ? gl_divide_up(bom->switches, (int64_t)rack_switches)
+                               : (bom->switches > 0));
 }
 
 void gl_bom_build(const gl_cluster *cluster, int64_t nodes, gl_arena *arena, gl_bom *out)
 {
-    *out = (gl_bom){0};
+    *out = (gl_bom){.nodes = nodes};
     const builder b = {.cluster = cluster,
                        .list = cluster->price_list,
                        .nodes = nodes,
                        .arena = arena,
                        .bom = out};
     add_servers(&b);
-    if (nodes > 1 && cluster->nodes > 1) {
+    if (nodes > 1) {
         add_network_of(&b);
-        int64_t switches = add_management(&b);
-        out->racks = count_racks(&b, switches);
+        out->switches = add_management(&b);
+        out->racks = gl_bom_racks(out, gl_cost_term_value(cluster, GL_TERM_RACK_POWER),
+                                  gl_cost_term_value(cluster, GL_TERM_RACK_SWITCHES), 1);
         add(&b, GL_COST_OF_CABLING, "rack", NULL, "", out->racks);
     }
     if (gl_price_find(b.list, "facility", NULL) != NULL)

@@ -48,9 +48,11 @@ typedef struct gl_bom_line {
     const char *role; /* "leaf", "node to leaf"; "" = none */
     gl_cost_group group;
     int64_t count, spares;
+    bool has_spares;           /* their number follows from the share: gl_bom_spares */
     const gl_price *price;     /* NULL: not in the list */
     double low, typical, high; /* of one, in the list's currency; NaN: not priced */
     double power_w;            /* of one */
+    bool by_server_power;      /* that follows from term.server-power */
 } gl_bom_line;
 
 typedef struct gl_bom {
@@ -58,7 +60,9 @@ typedef struct gl_bom {
     size_t count, capacity;
     gl_fabric_counts fabric; /* tiers 0 without a network */
     const char *missing;     /* what stops a total, and how to set it; NULL: nothing */
-    int64_t racks;
+    const char **notes;      /* what a buyer should know about the counts */
+    size_t note_count, note_capacity;
+    int64_t nodes, switches, racks; /* of all networks */
 } gl_bom;
 
 static inline double gl_bom_pieces(const gl_bom_line *line)
@@ -71,6 +75,14 @@ double gl_cost_term_value(const gl_cluster *cluster, gl_cost_term term);
 
 /* The bill for `nodes` nodes such as the cluster's, which has a price list. */
 void gl_bom_build(const gl_cluster *cluster, int64_t nodes, gl_arena *arena, gl_bom *out);
+
+/* Spare pieces of `count`, at least this share of them. */
+int64_t gl_bom_spares(int64_t count, double share);
+
+/* Racks for the bill's servers and switches: `rack_w` of power each, or so many switches.
+ * `server_power_factor` is on the power of servers that follows from term.server-power. */
+int64_t gl_bom_racks(const gl_bom *bom, double rack_w, double rack_switches,
+                     double server_power_factor);
 
 /* Sum of a group at typical prices; of all with GL_COST_OF_COUNT. */
 double gl_bom_sum(const gl_bom *bom, gl_cost_group group);

@@ -43,17 +43,33 @@ double gl_cost_energy(double power_w, double draw_frac, double pue, double hours
     return power_w / 1000 * draw_frac * pue * hours * price_per_kwh;
 }
 
+/* Daly's equation for the best interval, whose series holds until a checkpoint takes twice the time
+ * between stops. */
+static double checkpoint_interval(double checkpoint_s, double mtbf_s)
+{
+    double part = checkpoint_s / (2 * mtbf_s);
+    if (!(part < 1))
+        return mtbf_s;
+    return sqrt(2 * checkpoint_s * mtbf_s) * (1 + sqrt(part) / 3 + part / 9) - checkpoint_s;
+}
+
+/* Stops come at random: of the time for an interval's work, its checkpoint and what stops undo,
+ * M · e^(R/M) · (e^((t+C)/M) − 1), the work is t. */
 gl_checkpoints gl_cost_checkpoints(double failures_per_gpu_hour, int64_t gpus, double checkpoint_s,
                                    double restart_s)
 {
-    gl_checkpoints c = {.mtbf_s = (double)INFINITY, .interval_s = (double)INFINITY};
+    gl_checkpoints c = {
+        .mtbf_s = (double)INFINITY, .interval_s = (double)INFINITY, .goodput_frac = 1};
     double rate = failures_per_gpu_hour * (double)gpus / SECONDS_PER_HOUR;
     if (!(rate > 0))
         return c;
     c.mtbf_s = 1 / rate;
-    c.interval_s = sqrt(2 * checkpoint_s * c.mtbf_s);
-    double between = c.interval_s > 0 ? checkpoint_s / c.interval_s : 0;
-    c.waste_frac = fmin(1, between + (c.interval_s / 2 + restart_s) / c.mtbf_s);
+    c.interval_s = checkpoint_interval(checkpoint_s, c.mtbf_s);
+    double work = c.interval_s * rate;
+    c.goodput_frac = exp(-restart_s * rate);
+    /* Without a checkpoint's time the best interval is none. */
+    if (work > 0)
+        c.goodput_frac *= work / expm1(work + checkpoint_s * rate);
     return c;
 }
 
@@ -76,8 +92,7 @@ typedef struct builder {
     size_t draws, source_capacity;
     variable *prices; /* by line of the bill */
     variable terms[GL_TERM_COUNT];
-    variable electricity, colocation, staff, rent;
-    double line_fee_per_year;
+    variable electricity, colocation, staff, rent, lines; /* lines: a year of all of them */
 } builder;
 
 static void note(const builder *b, const char *text)
@@ -128,6 +143,17 @@ static variable constant(double value)
 {
     return (variable){
         .low = value, .typical = value, .high = value, .maximum = (double)INFINITY, .source = -1};
+}
+
+/* So many of it. */
+static variable scaled(variable v, double factor)
+{
+    v.low *= factor;
+    v.typical *= factor;
+    v.high *= factor;
+    v.minimum *= factor;
+    v.maximum *= factor;
+    return v;
 }
 
 /* Low and high are P10 and P90: a factor e^(σ·z) where that can be, otherwise a sum. */
@@ -231,7 +257,8 @@ static const gl_price *regional(builder *b, const char *kind)
     return gl_price_find(b->list, kind, "default");
 }
 
-/* A price that is needed and not a line of the bill. */
+/* A price that is needed and not a line of the bill. `part` names it where the list does not have
+ * it. */
 static variable needed(builder *b, const gl_price *price, const char *part, const char *how)
 {
     double rate = price != NULL ? gl_price_rate(b->list, price->currency) : 0;
@@ -244,7 +271,8 @@ static variable needed(builder *b, const gl_price *price, const char *part, cons
                                 price->part, price->currency, b->list->currency, price->currency,
                                 price->currency));
     else
-        stop(b, gl_arena_printf(b->arena, "no price for %s: state %s", part, how));
+        stop(b, gl_arena_printf(b->arena, "no price for %s: state %s",
+                                price != NULL ? price->part : part, how));
     return constant((double)NAN);
 }
 
@@ -256,6 +284,7 @@ static void read_electricity(builder *b)
         b->electricity = constant(stated * rate);
         b->out->electricity_source = "stated in the cluster description";
     } else if (!isnan(stated)) {
+        b->electricity = constant((double)NAN);
         stop(b, gl_arena_printf(b->arena,
                                 "electricity is stated in USD and the list has no rate for it: "
                                 "state how many %s one USD is, prices: {exchange: {USD: ...}}",
@@ -303,16 +332,17 @@ static void read_lines(builder *b)
     const gl_cost_terms *terms = &b->cluster->terms;
     if (sites->count < 2)
         return;
-    double fee = terms->line_fee_per_month;
-    if (isnan(fee)) {
+    variable fee = constant(terms->line_fee_per_month);
+    double lines = sites->count == 2 ? 1 : sites->count;
+    if (isnan(fee.typical)) {
         const char *route = terms->line_route != NULL ? slug(terms->line_route, b->arena) : "";
         const gl_price *price = gl_price_find(b->list, "leased-line", route);
-        variable v = needed(b, price, gl_arena_printf(b->arena, "leased-line.%s", route),
-                            "cluster.sites.link.fee_per_month");
-        fee = v.typical * sites->bw_bytes_per_s * 8 / 1e9;
+        fee = needed(b, price, gl_arena_printf(b->arena, "leased-line.%s", route),
+                     "cluster.sites.link.fee_per_month");
+        lines *= sites->bw_bytes_per_s * 8 / 1e9;
     }
-    b->out->line_fee_per_month = fee * (sites->count == 2 ? 1 : sites->count);
-    b->line_fee_per_year = b->out->line_fee_per_month * MONTHS_PER_YEAR;
+    b->out->line_fee_per_month = fee.typical * lines;
+    b->lines = scaled(fee, lines * MONTHS_PER_YEAR);
 }
 
 static void read_rent(builder *b)
@@ -324,6 +354,7 @@ static void read_rent(builder *b)
         b->rent = needed(b, gl_price_find(b->list, "rent", name),
                          gl_arena_printf(b->arena, "rent.%s", name),
                          "it in a price list, for each GPU and hour");
+    b->out->rent_per_gpu_hour = b->rent.typical;
 }
 
 static void read_prices(builder *b)
@@ -343,8 +374,15 @@ static void read_prices(builder *b)
                                       gl_arena_printf(b->arena, "price of %s", line->part))
                            : constant((double)NAN);
     }
-    b->staff = needed(b, gl_price_find(b->list, "labour", "staff"), "labour.staff",
-                      "it in a price list, for a person and year");
+}
+
+/* Who rents operates nothing. */
+static void read_staff(builder *b)
+{
+    b->staff = constant(0);
+    if (b->cluster->terms.acquisition != GL_RENT)
+        b->staff = needed(b, gl_price_find(b->list, "labour", "staff"), "labour.staff",
+                          "it in a price list, for a person and year");
     b->out->staff_cost_per_year = b->staff.typical;
 }
 
@@ -412,24 +450,40 @@ static bool is_labour(gl_cost_group group)
            group == GL_COST_OF_CABLING || group == GL_COST_OF_FACILITY;
 }
 
-static void add_bill(const builder *b, state s, gl_cost_figures *f)
+/* Pieces of a line, where the share of spares and the power of racks and servers have these
+ * values. */
+static double pieces_of(const builder *b, const gl_bom_line *line, const double *t)
+{
+    double servers = t[GL_TERM_SERVER_POWER] / b->terms[GL_TERM_SERVER_POWER].typical;
+    if (line->group == GL_COST_OF_CABLING)
+        return (double)gl_bom_racks(&b->out->bom, t[GL_TERM_RACK_POWER], t[GL_TERM_RACK_SWITCHES],
+                                    servers);
+    return (double)(line->count +
+                    (line->has_spares ? gl_bom_spares(line->count, t[GL_TERM_SPARES]) : 0));
+}
+
+static double power_of(const builder *b, const gl_bom_line *line, const double *t)
+{
+    return line->by_server_power
+               ? line->power_w * t[GL_TERM_SERVER_POWER] / b->terms[GL_TERM_SERVER_POWER].typical
+               : line->power_w;
+}
+
+static void add_bill(const builder *b, state s, const double *t, gl_cost_figures *f)
 {
     const gl_bom *bom = &b->out->bom;
     for (size_t i = 0; i < bom->count; i++) {
         const gl_bom_line *line = &bom->lines[i];
-        double amount = gl_bom_pieces(line) * value_of(&b->prices[i], s);
+        double amount = pieces_of(b, line, t) * value_of(&b->prices[i], s);
         f->capex += amount;
         f->hardware += is_labour(line->group) ? 0 : amount;
         f->network += gl_cost_group_place(line->group) == GL_PLACE_BETWEEN ? amount : 0;
-        f->power_w += (double)line->count * line->power_w;
+        f->power_w += (double)line->count * power_of(b, line, t);
     }
 }
 
-static void add_year(const builder *b, state s, gl_cost_figures *f)
+static void add_year(const builder *b, state s, const double *t, gl_cost_figures *f)
 {
-    double t[GL_TERM_COUNT];
-    for (int i = 0; i < GL_TERM_COUNT; i++)
-        t[i] = value_of(&b->terms[i], s);
     double nodes = b->cluster->nodes;
     f->amortised_per_year =
         gl_cost_amortised(b->cluster->terms.amortisation, f->capex, t[GL_TERM_LIFE],
@@ -439,19 +493,17 @@ static void add_year(const builder *b, state s, gl_cost_figures *f)
                                         value_of(&b->electricity, s));
     f->colocation_per_year = f->power_w / 1000 * value_of(&b->colocation, s) * MONTHS_PER_YEAR;
     f->support_per_year = t[GL_TERM_SUPPORT] * f->hardware;
-    f->staff_per_year = b->cluster->terms.acquisition == GL_RENT
-                            ? 0
-                            : t[GL_TERM_STAFF] * nodes * value_of(&b->staff, s);
-    f->lines_per_year = b->line_fee_per_year;
+    f->staff_per_year = t[GL_TERM_STAFF] * nodes * value_of(&b->staff, s);
+    f->lines_per_year = value_of(&b->lines, s);
     f->per_year = f->amortised_per_year + f->rent_per_year + f->energy_per_year +
                   f->colocation_per_year + f->support_per_year + f->staff_per_year +
                   f->lines_per_year;
     gl_checkpoints c = gl_cost_checkpoints(t[GL_TERM_FAILURES], b->out->job_gpus,
                                            t[GL_TERM_CHECKPOINT], t[GL_TERM_RESTART]);
     f->availability = t[GL_TERM_AVAILABILITY];
-    f->mtbf_s = c.mtbf_s;
-    f->checkpoint_interval_s = c.interval_s;
-    f->goodput = 1 - c.waste_frac;
+    f->mtbf_s = isfinite(c.mtbf_s) ? c.mtbf_s : (double)NAN;
+    f->checkpoint_interval_s = isfinite(c.interval_s) ? c.interval_s : (double)NAN;
+    f->goodput = c.goodput_frac;
 }
 
 /* Work that is delivered: hours that count, tokens, runs. */
@@ -476,24 +528,62 @@ static void add_work(const builder *b, state s, gl_cost_figures *f)
 static gl_cost_figures evaluate(const builder *b, state s)
 {
     gl_cost_figures f = {0};
-    add_bill(b, s, &f);
-    add_year(b, s, &f);
+    double t[GL_TERM_COUNT];
+    for (int i = 0; i < GL_TERM_COUNT; i++)
+        t[i] = value_of(&b->terms[i], s);
+    add_bill(b, s, t, &f);
+    add_year(b, s, t, &f);
     add_work(b, s, &f);
     return f;
 }
 
 /* ---- intervals ---- */
 
+/* Of draws without a value nothing is known, and of values without end neither. */
 static gl_interval interval_of(const double *draws, size_t count, gl_arena *arena)
 {
     double *sorted = GL_ARENA_NEW(arena, double, count);
     for (size_t i = 0; i < count; i++)
-        if (isnan(sorted[i] = draws[i]))
+        if (!isfinite(sorted[i] = draws[i]))
             return (gl_interval){(double)NAN, (double)NAN, (double)NAN};
     gsl_sort(sorted, 1, count);
     return (gl_interval){gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.1),
                          gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.5),
                          gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.9)};
+}
+
+/* Where next to nothing is delivered for money, what it costs has no meaning or no value. */
+static void note_no_work(builder *b, const double *hours)
+{
+    gl_cost *out = b->out;
+    size_t without = 0;
+    for (size_t i = 0; i < b->draws; i++)
+        without += isfinite(hours[i]) ? 0 : 1;
+    double lost_s = b->terms[GL_TERM_RESTART].typical + b->terms[GL_TERM_CHECKPOINT].typical;
+    if (isnan(out->typical.mtbf_s))
+        note(b, "the job is never stopped (cluster.cost.failures_per_gpu_hour is 0): there is no "
+                "time between stops and no interval between checkpoints");
+    if (out->typical.mtbf_s < lost_s || !isfinite(out->typical.per_gpu_hour))
+        note(b, gl_arena_printf(b->arena,
+                                "the job is stopped every %.3g s, a checkpoint and a restart take "
+                                "%.3g s: %.2g %% of its time counts "
+                                "(cluster.cost.failures_per_gpu_hour, restart)%s",
+                                out->typical.mtbf_s, lost_s, 100 * out->typical.goodput,
+                                isfinite(out->typical.per_gpu_hour)
+                                    ? ""
+                                    : ", and what it delivers has no cost"));
+    if (without > 0 && isfinite(out->typical.per_gpu_hour))
+        note(b, gl_arena_printf(b->arena,
+                                "in %zu of %zu draws the job is stopped so often that it gets "
+                                "nothing done: the cost of a GPU-hour, tokens and runs has no "
+                                "interval",
+                                without, b->draws));
+}
+
+static void forget_infinite(double *figure)
+{
+    if (!isfinite(*figure))
+        *figure = (double)NAN;
 }
 
 static void draw(builder *b)
@@ -513,14 +603,25 @@ static void draw(builder *b)
     out->per_gpu_hour = interval_of(hours, n, b->arena);
     out->per_million_tokens = interval_of(tokens, n, b->arena);
     out->per_run = interval_of(runs, n, b->arena);
+    note_no_work(b, hours);
+    forget_infinite(&out->typical.per_gpu_hour);
+    forget_infinite(&out->typical.per_million_tokens);
+    forget_infinite(&out->typical.per_pflop_year);
+    forget_infinite(&out->typical.per_run);
+    forget_infinite(&out->typical.run_s);
     out->token_draws = isnan(out->typical.per_million_tokens) ? NULL : tokens;
     out->draw_count = n;
 }
 
+static double effect_of(const gl_cost_source *source)
+{
+    double effect = fabs(source->p90_change - source->p10_change);
+    return isnan(effect) ? (double)INFINITY : effect;
+}
+
 static int compare_sources(const void *a, const void *b)
 {
-    const gl_cost_source *x = a, *y = b;
-    double p = fabs(x->p90_change - x->p10_change), q = fabs(y->p90_change - y->p10_change);
+    double p = effect_of(a), q = effect_of(b);
     return (p < q) - (p > q);
 }
 
@@ -554,6 +655,7 @@ static void weigh_sources(builder *b)
             state s = {-1, (int)i, side == 0 ? -GL_P90_OF_SIGMA : GL_P90_OF_SIGMA};
             gl_cost_figures f = evaluate(b, s);
             change[side] = (tokens ? f.per_million_tokens : f.per_year) - middle;
+            forget_infinite(&change[side]);
         }
         out->sources[i].p10_change = change[0];
         out->sources[i].p90_change = change[1];
@@ -594,6 +696,19 @@ static void fill_site(builder *b)
     site->saving = site->saving_per_year * b->terms[GL_TERM_LIFE].typical;
 }
 
+/* What is to be known about the counts of a bill, and was not said of the cluster's own. */
+static void note_bill(builder *b, const gl_bom *bill, const char *subject)
+{
+    const gl_bom *own = &b->out->bom;
+    for (size_t i = 0; i < bill->note_count; i++) {
+        bool said = false;
+        for (size_t k = 0; bill != own && k < own->note_count; k++)
+            said = said || strcmp(own->notes[k], bill->notes[i]) == 0;
+        if (!said)
+            note(b, gl_arena_printf(b->arena, "%s%s", subject, bill->notes[i]));
+    }
+}
+
 /* Price-performance that hardware gains until then makes the rest cheaper, and money not yet spent
  * earns interest. What stands already is not bought again. */
 static void fill_expansion(builder *b)
@@ -604,13 +719,23 @@ static void fill_expansion(builder *b)
     if (terms->expansion_nodes <= b->cluster->nodes || terms->acquisition == GL_RENT)
         return;
     gl_bom_build(b->cluster, terms->expansion_nodes, b->arena, &all);
+    *e = (gl_expansion){.nodes = terms->expansion_nodes,
+                        .months = terms->expansion_months,
+                        .at_once = (double)NAN,
+                        .first = b->out->typical.capex,
+                        .rest = (double)NAN,
+                        .staged = (double)NAN};
+    note_bill(b, &all, gl_arena_printf(b->arena, "expansion to %d nodes: ", e->nodes));
+    if (all.missing != NULL) {
+        note(b, gl_arena_printf(b->arena, "the expansion to %d nodes has no total: %s", e->nodes,
+                                all.missing));
+        return;
+    }
     double years = terms->expansion_months / MONTHS_PER_YEAR;
     double factor = pow(10, -b->terms[GL_TERM_DECAY].typical * years) *
                     pow(1 + b->terms[GL_TERM_INTEREST].typical, -years);
-    e->nodes = terms->expansion_nodes;
-    e->months = terms->expansion_months;
+    e->bill = all;
     e->at_once = gl_bom_sum(&all, GL_COST_OF_COUNT);
-    e->first = b->out->typical.capex;
     e->rest = fmax(0, e->at_once - e->first);
     e->staged = e->first + e->rest * factor;
 }
@@ -651,7 +776,9 @@ void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out)
     read_power(&b);
     read_rent(&b);
     read_lines(&b);
+    read_staff(&b);
     note_unused(&b);
+    note_bill(&b, &out->bom, "");
     if (out->missing != NULL) {
         forget_figures(out);
         return;
@@ -668,6 +795,17 @@ typedef struct server_parts {
     double gpus, joining, cooling;
 } server_parts;
 
+/* GPUs that the machines of the bill have, used or not. */
+static double gpus_of_servers(const gl_cost *cost)
+{
+    for (size_t i = 0; i < cost->bom.count; i++) {
+        const gl_bom_line *line = &cost->bom.lines[i];
+        if (line->group == GL_COST_OF_SERVER && line->price != NULL && line->price->gpus > 0)
+            return (double)line->count * line->price->gpus;
+    }
+    return (double)cost->gpus;
+}
+
 /* So many pieces at the list's price; 0 when it says none. */
 static double worth(const gl_cost *cost, const char *kind, const char *name, double pieces)
 {
@@ -676,7 +814,7 @@ static double worth(const gl_cost *cost, const char *kind, const char *name, dou
     if (price == NULL || isnan(price->typical))
         return 0;
     if (price->gpus > 0)
-        pieces = (double)cost->gpus / price->gpus;
+        pieces = gpus_of_servers(cost) / price->gpus;
     return pieces * price->typical * gl_price_rate(list, price->currency);
 }
 
@@ -690,7 +828,7 @@ static server_parts split_server(const gl_cost *cost)
     server_parts parts = {0, 0, 0};
     if (gl_bom_sum(&cost->bom, GL_COST_OF_GPUS) > 0)
         return parts;
-    parts.gpus = worth(cost, "gpu", gpu, (double)cost->gpus);
+    parts.gpus = worth(cost, "gpu", gpu, gpus_of_servers(cost));
     parts.joining = parts.gpus > 0 ? worth(cost, "board", link, c->nodes) : 0;
     parts.cooling = worth(cost, "cooling", gpu, c->nodes);
     return parts.gpus + parts.joining + parts.cooling < server ? parts : (server_parts){0, 0, 0};
@@ -740,7 +878,7 @@ static double break_even_months(const gl_cost_figures *cheap, const gl_cost_figu
     double opex =
         (dear->per_year - dear->amortised_per_year) - (cheap->per_year - cheap->amortised_per_year);
     double per_month = (gain - opex) / MONTHS_PER_YEAR;
-    if (isnan(price) || isnan(per_month))
+    if (!(price > 0) || !isfinite(per_month))
         return (double)NAN;
     if (!(per_month > 0))
         return (double)INFINITY;
@@ -753,12 +891,16 @@ gl_cost_even gl_cost_break_even(const gl_cost *a, const gl_cost *b)
     gl_cost_even e = {.cheap = swapped ? b : a, .dear = swapped ? a : b};
     const gl_cost_figures *cheap = &e.cheap->typical, *dear = &e.dear->typical;
     e.months = break_even_months(cheap, dear);
+    e.network = e.network_at_even = (double)NAN;
+    if (!(dear->capex > 0))
+        return e;
     e.network = dear->network;
     /* What a year may cost for the same price of a token, and the purchase that leaves: both
      * amortisation and support are proportional to it. */
     double year = cheap->per_year * dear->tokens_per_s / cheap->tokens_per_s;
     double share = (dear->amortised_per_year + dear->support_per_year) / dear->capex;
     e.network_at_even = dear->network + (year - dear->per_year) / share;
+    forget_infinite(&e.network_at_even);
     return e;
 }
 

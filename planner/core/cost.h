@@ -22,10 +22,11 @@ typedef struct gl_cost_figures {
     double support_per_year, staff_per_year, lines_per_year;
     double per_year;                      /* sum of these */
     double availability;                  /* hours in which the cluster takes work */
-    double mtbf_s, checkpoint_interval_s; /* of the job, by Young and Daly */
-    double goodput;            /* share of its hours that is not lost to checkpoints and stops */
-    double per_gpu_hour;       /* delivered: of hours in which training goes on */
-    double tokens_per_s;       /* likewise, over the year */
+    double mtbf_s, checkpoint_interval_s; /* of the job, by Daly; NaN: it is never stopped */
+    double goodput;      /* share of its hours that is not lost to checkpoints and stops */
+    double per_gpu_hour; /* delivered: of hours in which training goes on; NaN, like those that
+                            follow, when the job is stopped too often to get anything done */
+    double tokens_per_s; /* likewise, over the year */
     double per_million_tokens; /* NaN when the step or its tokens are not known */
     double run_s;              /* calendar time of the run; NaN when its tokens are not stated */
     double per_run;
@@ -59,7 +60,9 @@ typedef struct gl_expansion {
     double months;      /* until the rest is bought */
     double at_once;     /* purchase of all */
     double first, rest; /* purchase now, and later at today's prices */
-    double staged;      /* both, the rest at its later price and discounted */
+    double staged; /* both, the rest at its later price and discounted; these three are NaN when
+                      a part of the whole has no price, which a note names */
+    gl_bom bill;   /* of all */
 } gl_expansion;
 
 typedef struct gl_cost {
@@ -78,6 +81,7 @@ typedef struct gl_cost {
     const char *electricity_source;
     double pue;
     double colocation_per_kw_month; /* NaN: not used */
+    double rent_per_gpu_hour;       /* 0: bought */
     double staff_cost_per_year;     /* of a person */
     double line_fee_per_month;      /* of all leased lines */
     double run_tokens;              /* 0 = not stated */
@@ -116,10 +120,15 @@ double gl_cost_energy(double power_w, double draw_frac, double pue, double hours
 
 typedef struct gl_checkpoints {
     double mtbf_s, interval_s;
-    double waste_frac; /* of the time; 1 when the job gets nowhere */
+    double goodput_frac; /* of the time; 0 when the job gets nowhere */
 } gl_checkpoints;
 
-/* Young 1974, Daly 2006: interval = √(2·checkpoint·MTBF). */
+/*
+ * Stops at random, M apart, a checkpoint of C and a restart of R (Daly, Future Generation Computer
+ * Systems 22, 2006): t = √(2CM) · (1 + √(C/2M)/3 + C/18M) − C, and t = M from C = 2M on; of the
+ * time, t / (M · e^(R/M) · (e^((t+C)/M) − 1)) counts. For rare stops: Young 1974, √(2CM) and
+ * 1 − C/t − (t/2 + R)/M.
+ */
 gl_checkpoints gl_cost_checkpoints(double failures_per_gpu_hour, int64_t gpus, double checkpoint_s,
                                    double restart_s);
 
@@ -131,9 +140,9 @@ double gl_cost_probability_cheaper(const gl_cost *a, const gl_cost *b);
 
 typedef struct gl_cost_even {
     const gl_cost *cheap, *dear; /* by purchase */
-    double months;          /* until what the dearer one does more has paid its price; 0: from the
-                               start, INFINITY: never, NaN: not known */
-    double network;         /* purchase of the dearer one's network … */
+    double months;          /* until what the dearer one does more has paid its price; INFINITY:
+                               never; NaN: not known, or none is dearer to buy */
+    double network;         /* purchase of the dearer one's network; NaN: both are rented … */
     double network_at_even; /* … and what it may cost so that a token costs the same; below 0: the
                                rest of it is too dear already */
 } gl_cost_even;

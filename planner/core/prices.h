@@ -28,6 +28,7 @@ typedef struct gl_price {
     double power_w;            /* of one piece; 0 = not known or none */
     int ports;                 /* of a switch; links that one module or cable serves; 0 = 1 */
     int gpus;                  /* GPUs that one piece serves; 0 = not stated */
+    bool rack;                 /* a machine that holds several nodes */
     double reach_m;            /* longest link of a medium; 0 = not stated */
     bool nics_included;        /* a server that comes with its NICs */
     bool is_new;               /* said to be none of the list's base */

@@ -312,7 +312,8 @@ static void check_description(const loader *l)
     if (c->gpus_per_node > 1)
         need(l, intra, "cluster.intra_node.link",
              "the GPUs of a node need a link or a calibration");
-    if (c->nodes == 1) {
+    /* A node that others will join has what joins them. */
+    if (c->nodes == 1 && c->terms.expansion_nodes <= 1) {
         c->nics_per_node = 0;
         return;
     }

@@ -27,17 +27,18 @@ const gl_field gl_prices_fields[] = {
 const gl_field gl_part_fields[] = {
     TEXT_ROW("part.title", title, "that of the base", "What it is, for people."),
     TEXT_ROW("part.unit", unit, "that of the base", "What the price is for."),
-    REAL_ROW("part.low", low, GL_NUMBER, 0, 1e12, "by confidence", "Low price: P10. Prices of some kinds have narrower ranges: below."),
-    REAL_ROW("part.typical", typical, GL_NUMBER, 0, 1e12, "middle of low and high", "Typical price; without one and without a range the part is unpriced and stops totals."),
-    REAL_ROW("part.high", high, GL_NUMBER, 0, 1e12, "by confidence", "High price: P90."),
-    TEXT_ROW("part.currency", currency, "that of the list", "Currency of these figures."),
+    REAL_ROW("part.low", low, GL_NUMBER, 0, 1e12, "by confidence", "Low price: P10; alone, it goes over the base's, whose typical and high price stay. Prices of some kinds have narrower ranges: below."),
+    REAL_ROW("part.typical", typical, GL_NUMBER, 0, 1e12, "middle of low and high", "Typical price; it replaces the base's range, too. Without one and without a range the part is unpriced and stops totals."),
+    REAL_ROW("part.high", high, GL_NUMBER, 0, 1e12, "by confidence", "High price: P90; alone, it goes over the base's, whose low and typical price stay."),
+    TEXT_ROW("part.currency", currency, "that of the list", "Currency of these figures; stated with a price."),
     REAL_ROW("part.power", power_w, GL_WATTS, 0, 1e7, "", "Power that one piece may draw."),
     INT_ROW("part.ports", ports, 1, 4096, "1", "Ports of a switch; links that one module or cable serves; bridges of a pair."),
     INT_ROW("part.gpus", gpus, 1, 100000, "", "GPUs that one piece serves."),
     REAL_ROW("part.reach", reach_m, GL_METRES, 0, 1e6, "", "Longest link that a cable or a transceiver makes; a bill with a longer one is refused."),
+    BOOL_ROW("part.rack", rack, "false", "The machine is a rack that holds the GPUs of several nodes, as many as gpus says; without, every node has a machine of its own."),
     BOOL_ROW("part.nics_included", nics_included, "false", "The server comes with its NICs."),
     TEXT_ROW("part.source", source, "the file", "Where the price comes from: a name of prices.sources, or a text."),
-    TEXT_ROW("part.date", date, "that of the source", "When."),
+    TEXT_ROW("part.date", date, "that of the source", "When: a day, such as 2026-11-20."),
     TEXT_ROW("part.note", note, "", "What else to know."),
     BOOL_ROW("part.new", is_new, "false", "A part of one's own: its name is not misspelt although the base does not have it."),
     {.path = NULL},
@@ -52,8 +53,8 @@ const gl_field gl_exchange_fields[] = {
 };
 
 static const char *const none[] = {NULL};
-static const char *const machine[] = {"power", "gpus", "nics_included", NULL};
-static const char *const machine_parts[] = {"power", "gpus", NULL};
+static const char *const machine[] = {"power", "gpus", "rack", "nics_included", NULL};
+static const char *const machine_parts[] = {"power", "gpus", "rack", NULL};
 static const char *const power[] = {"power", NULL};
 static const char *const joining[] = {"power", "ports", "gpus", NULL};
 static const char *const ports[] = {"power", "ports", NULL};
@@ -70,16 +71,16 @@ static const char *const terms[] = {
 };
 
 const gl_part_kind gl_part_kinds[] = {
-    {"server", GL_PART_GPU, NULL, 1e12, machine, "A machine bought whole: a server, or a rack of several nodes (gpus)."},
+    {"server", GL_PART_GPU, NULL, 1e12, machine, "A machine bought whole: a server, or a rack of several nodes (rack), for so many GPUs (gpus)."},
     {"gpu", GL_PART_GPU, NULL, 1e12, power, "A GPU, of servers that are put together; with a whole server, what of its price is GPUs."},
     {"board", GL_PART_LINK, NULL, 1e12, joining, "The board that joins the GPUs of a node, with its switch chips."},
     {"cooling", GL_PART_GPU, NULL, 1e12, machine_parts, "Liquid cooling of a machine that is put together; with a whole one, what of its price is cooling."},
     {"bridge", GL_PART_LINK, NULL, 1e12, joining, "A bridge between the GPUs of a group (gpus); a group has so many (ports)."},
-    {"pcie-switch", GL_PART_LINK, NULL, 1e12, joining, "A PCIe switch board for so many GPUs (gpus)."},
+    {"pcie-switch", GL_PART_LINK, NULL, 1e12, joining, "A PCIe switch board for so many GPUs (gpus): cluster.pcie.switches of a node."},
     {"host", GL_PART_ALONE, NULL, 1e12, power, "CPUs, memory and storage of a node that is put together."},
     {"chassis", GL_PART_ALONE, NULL, 1e12, power, "Chassis, power, cooling and integration of such a node."},
     {"nic", GL_PART_LINK, NULL, 1e12, power, "A NIC."},
-    {"switch", GL_PART_LINK, management, 1e12, ports, "A switch with so many ports; in-band and out-of-band: of the management networks."},
+    {"switch", GL_PART_LINK, management, 1e12, ports, "A switch with so many ports (ports) at the speed of the link; in-band and out-of-band: of the management networks."},
     {"optic", GL_PART_LINK, NULL, 1e12, cable, "A transceiver at a node, for so many links (ports)."},
     {"optic-switch", GL_PART_LINK, NULL, 1e12, cable, "A transceiver at a switch, for so many links (ports)."},
     {"dac", GL_PART_LINK, NULL, 1e12, cable, "A copper cable with its ends."},

@@ -63,6 +63,42 @@ static bool parse_confidence(const char *text, gl_confidence *confidence)
     return false;
 }
 
+/* −1: these are not all digits. */
+static int whole_number(const char *text, size_t digits)
+{
+    int value = 0;
+    for (size_t i = 0; i < digits; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        value = 10 * value + (text[i] - '0');
+    }
+    return value;
+}
+
+/* "2026-11-20", a day that there is. */
+static bool is_date(const char *text)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-')
+        return false;
+    int year = whole_number(text, 4), month = whole_number(text + 5, 2);
+    int day = whole_number(text + 8, 2);
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return year >= 0 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= days[month - 1] + (month == 2 && leap ? 1 : 0);
+}
+
+static bool check_date(const reader *r, const gl_yaml_node *mapping, const char *path)
+{
+    char shown[NAME_BYTES];
+    const char *date = scalar_of(mapping, "date");
+    if (date == NULL || is_date(date))
+        return true;
+    return gl_diagnose(r->diagnostics, &gl_yaml_get(mapping, "date")->mark, path,
+                       "found date '%s'; needed: a day, such as 2026-11-20",
+                       gl_printable(date, shown, sizeof shown));
+}
+
 /* Every source has a text, a date and a confidence, whether it is used or not. */
 static void check_sources(const reader *r)
 {
@@ -82,6 +118,8 @@ static void check_sources(const reader *r)
         else if (!parse_confidence(level, &confidence))
             gl_diagnose(r->diagnostics, &node->mark, "prices.sources",
                         "found confidence '%.40s'; allowed: high, medium, low, own", level);
+        else
+            check_date(r, node, "prices.sources");
     }
 }
 
@@ -172,10 +210,10 @@ static void store_part(const reader *r, const char *name, const gl_price *price)
 static void complete_range(const reader *r, gl_price *price)
 {
     double spread = r->document.spread[price->confidence];
-    if (isnan(price->typical) && !isnan(price->low) && !isnan(price->high))
+    if (isnan(price->typical))
         price->typical = (price->low + price->high) / 2;
     if (isnan(price->typical))
-        price->typical = isnan(price->low) ? price->high : price->low;
+        return;
     if (isnan(price->low))
         price->low = fmax(price->minimum, price->typical / (1 + spread));
     if (isnan(price->high))
@@ -233,10 +271,53 @@ static bool load_price(const reader *r, const gl_yaml_node *node, gl_field limit
     return load_node(r, node, PART, fields, price);
 }
 
-static bool states_price(const gl_yaml_node *node)
+static bool states(const gl_yaml_node *node, const char *field)
 {
-    return node->kind == GL_YAML_SCALAR || gl_yaml_get(node, "low") != NULL ||
-           gl_yaml_get(node, "typical") != NULL || gl_yaml_get(node, "high") != NULL;
+    return node->kind == GL_YAML_MAPPING && gl_yaml_get(node, field) != NULL;
+}
+
+/* What a part of a list says over the same part of the base. */
+typedef enum quote {
+    NO_PRICE,   /* the base's figures stay */
+    ONE_BOUND,  /* low or high alone: the base's other figures stay */
+    WHOLE_PRICE /* a typical price, or a range */
+} quote;
+
+static quote kind_of_quote(const gl_yaml_node *node)
+{
+    bool low = states(node, "low"), high = states(node, "high");
+    if (node->kind == GL_YAML_SCALAR || states(node, "typical") || (low && high))
+        return WHOLE_PRICE;
+    return low || high ? ONE_BOUND : NO_PRICE;
+}
+
+static const char *shown_currency(const reader *r, const char *currency)
+{
+    return currency != NULL ? currency : r->list->currency != NULL ? r->list->currency : "none";
+}
+
+/* A bound or a currency alone says something about the base's figures: there are some, and in the
+ * same currency. */
+static bool check_quote(const reader *r, const gl_yaml_node *node, const char *name,
+                        const gl_price *known, const gl_price *price)
+{
+    quote said = kind_of_quote(node);
+    bool has_currency = gl_part_kind_find(name, strcspn(name, "."))->maximum > 0;
+    bool priced = known != NULL && !isnan(known->typical);
+    if (said == WHOLE_PRICE || (said == NO_PRICE && (!states(node, "currency") || !priced)))
+        return true;
+    if (!priced)
+        return gl_diagnose(r->diagnostics, &node->mark, name,
+                           "found one end of a range, and the base has no price; needed: typical, "
+                           "or low and high");
+    const char *currency = said == NO_PRICE || states(node, "currency") ? price->currency : NULL;
+    const char *mine = shown_currency(r, currency), *base = shown_currency(r, known->currency);
+    if (!has_currency || strcmp(mine, base) == 0)
+        return true;
+    return gl_diagnose(r->diagnostics, &node->mark, name,
+                       "the base's price is in %s, and this is in %s: state typical, or low and "
+                       "high",
+                       base, mine);
 }
 
 static bool check_known(const reader *r, const gl_yaml_node *node, const char *name)
@@ -253,10 +334,12 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     size_t before = gl_diagnostics_found(r->diagnostics), first = r->diagnostics->count;
     if (kind->names == GL_PART_FIXED && !check_known(r, node, name))
         return;
-    if (states_price(node)) {
+    if (kind_of_quote(node) == WHOLE_PRICE) {
         price.low = price.typical = price.high = (double)NAN;
-        price.currency = price.source = price.date = price.note = NULL;
+        price.currency = NULL;
     }
+    if (kind_of_quote(node) != NO_PRICE)
+        price.source = price.date = price.note = NULL;
     if (known == NULL || gl_yaml_get(node, "source") != NULL)
         price.source = price.date = NULL;
     bool resolves = price.source == NULL;
@@ -276,7 +359,8 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     if (resolves)
         resolve_source(r, node, &price);
     complete_range(r, &price);
-    if (check_currency(r, node, name, price.currency) && check_range(r, node, name, &price))
+    if (check_currency(r, node, name, price.currency) && check_date(r, node, name) &&
+        check_quote(r, node, name, known, &price) && check_range(r, node, name, &price))
         store_part(r, name, &price);
 }
 

@@ -70,7 +70,8 @@ static bool is_price(const char *name)
 /* Figures make sense for some kinds alone; a share of something has no currency. */
 static bool makes_sense(const gl_part_kind *kind, const char *name)
 {
-    static const char *const figures[] = {"power", "ports", "gpus", "reach", "nics_included", NULL};
+    static const char *const figures[] = {"power", "ports",         "gpus", "rack",
+                                          "reach", "nics_included", NULL};
     if (strcmp(name, "currency") == 0)
         return kind->maximum > 0;
     return !has(figures, name) || has(kind->figures, name);

@@ -4,6 +4,7 @@
  */
 #include "planner/report/chart_build.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Colours of options: those that differ most first. */
@@ -12,7 +13,7 @@ static const int option_hues[] = {GL_HUE_COMPUTE, GL_HUE_DP,        GL_HUE_TP, G
 enum { OPTION_HUES = sizeof option_hues / sizeof option_hues[0] };
 
 typedef struct offer {
-    const char *name;
+    const char *name, *currency;
     double step_s, step_low_s, step_high_s;
     double cost, cost_low, cost_high;
 } offer;
@@ -22,7 +23,8 @@ static bool from_scenario(const gl_scenario *part, offer *o)
     const gl_table *cost = gl_chart__table(part, "cost"), *step = gl_chart__table(part, "step");
     if (cost == NULL || step == NULL)
         return false;
-    *o = (offer){.step_s = gl_chart__number(step, 0, "time_s"),
+    *o = (offer){.currency = gl_chart__text(cost, 0, "currency"),
+                 .step_s = gl_chart__number(step, 0, "time_s"),
                  .step_low_s = gl_chart__number(step, 0, "time_p10_s"),
                  .step_high_s = gl_chart__number(step, 0, "time_p90_s"),
                  .cost = gl_chart__number(cost, 0, "per_million_tokens"),
@@ -34,6 +36,7 @@ static bool from_scenario(const gl_scenario *part, offer *o)
 static bool from_option(const gl_table *options, size_t row, offer *o)
 {
     *o = (offer){.name = gl_chart__text(options, row, "cluster"),
+                 .currency = gl_chart__text(options, row, "currency"),
                  .step_s = gl_chart__number(options, row, "step_time_s"),
                  .step_low_s = gl_chart__number(options, row, "step_time_p10_s"),
                  .step_high_s = gl_chart__number(options, row, "step_time_p90_s"),
@@ -46,24 +49,44 @@ static bool from_option(const gl_table *options, size_t row, offer *o)
 typedef struct offers {
     offer *items;
     size_t count, capacity, part; /* where the first was found */
-    const char *table, *currency;
+    const char *table, *currency; /* of the first, and of all that are drawn */
+    const char *left_out;         /* "A (JPY), B (EUR)"; "" = none */
 } offers;
 
+static bool is_same(const char *a, const char *b)
+{
+    return (a == NULL && b == NULL) || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* "A (JPY), B (EUR)" */
+static const char *add_left_out(const char *names, const char *name, const char *currency,
+                                gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%s%s%s (%s)", names, names[0] != '\0' ? ", " : "", name,
+                           currency != NULL ? currency : "no currency");
+}
+
+static const char *left_out_words(const char *names, gl_arena *arena)
+{
+    return names[0] == '\0'
+               ? ""
+               : gl_arena_printf(arena, " Left out, because it is in another currency: %s.", names);
+}
+
+/* Amounts in two currencies have no common axis. */
 static void add_offer(offers *all, gl_arena *arena, const offer *o, size_t part, const char *table)
 {
     if (all->count == 0) {
         all->part = part;
         all->table = table;
+        all->currency = o->currency;
+    } else if (!is_same(all->currency, o->currency)) {
+        all->left_out = add_left_out(all->left_out, o->name, o->currency, arena);
+        return;
     }
     all->items =
         gl_arena_grow(arena, all->items, &all->capacity, all->count + 1, sizeof *all->items);
     all->items[all->count++] = *o;
-}
-
-static void find_currency(offers *all, const gl_table *table)
-{
-    for (size_t row = 0; table != NULL && row < table->row_count && all->currency == NULL; row++)
-        all->currency = gl_chart__text(table, row, "currency");
 }
 
 static void find_offers(gl_charting *c, offers *all)
@@ -72,9 +95,6 @@ static void find_offers(gl_charting *c, offers *all)
     offer o;
     for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++) {
         const gl_table *options = gl_chart__table(part, "options");
-        const gl_table *cost = gl_chart__table(part, "cost");
-        find_currency(all, cost);
-        find_currency(all, options);
         for (size_t row = 0; options != NULL && row < options->row_count; row++)
             if (from_option(options, row, &o))
                 add_offer(all, c->arena, &o, i, "options");
@@ -85,12 +105,23 @@ static void find_offers(gl_charting *c, offers *all)
     }
 }
 
-/* Is no other both faster and cheaper? */
+/* Step times that differ by less are the same. */
+static const double NOISE = 1e-6;
+
+static bool is_no_more(double a, double b)
+{
+    return a <= b * (1 + NOISE);
+}
+
+/* Is none as good in both, and better in one? */
 static bool is_on_front(const offers *all, const offer *o)
 {
-    for (size_t i = 0; i < all->count; i++)
-        if (all->items[i].step_s < o->step_s && all->items[i].cost < o->cost)
+    for (size_t i = 0; i < all->count; i++) {
+        const offer *other = &all->items[i];
+        bool better = !is_no_more(o->step_s, other->step_s) || !is_no_more(o->cost, other->cost);
+        if (better && is_no_more(other->step_s, o->step_s) && is_no_more(other->cost, o->cost))
             return false;
+    }
     return true;
 }
 
@@ -101,14 +132,14 @@ static const char *pareto_words(const offers *all, gl_arena *arena)
         if (is_on_front(all, &all->items[i]))
             words = gl_arena_append(arena, words, ", ", all->items[i].name);
     return gl_arena_printf(arena,
-                           "Down and to the left is better; whiskers are 80 %% intervals. No "
-                           "other is both faster and cheaper than: %s.",
-                           words);
+                           "Down and to the left is better; whiskers are 80 %% intervals. None is "
+                           "faster at no higher cost, or cheaper and no slower, than: %s.%s",
+                           words, left_out_words(all->left_out, arena));
 }
 
 static void chart_pareto(gl_charting *c)
 {
-    offers all = {0};
+    offers all = {.left_out = ""};
     find_offers(c, &all);
     const char *currency = all.currency != NULL ? all.currency : "money";
     gl_chart chart = {
@@ -193,6 +224,27 @@ static void add_stair(gl_chart *chart, gl_arena *arena, const gl_table *table, s
         arena, datum);
 }
 
+/* Of options in several currencies those that have the first's. */
+static void add_stairs(gl_chart *chart, gl_arena *arena, const gl_table *table,
+                       const char *currency)
+{
+    const char *left_out = "", *last = NULL;
+    for (size_t row = 0; row < table->row_count; row++) {
+        const char *own = gl_chart__text(table, row, "currency");
+        const char *name = gl_chart__text(table, row, "cluster");
+        if (currency == NULL)
+            currency = own;
+        if (own == NULL || is_same(own, currency))
+            add_stair(chart, arena, table, row);
+        else if (!is_same(name, last))
+            left_out = add_left_out(left_out, name, own, arena);
+        last = name;
+    }
+    chart->y.title = currency != NULL ? gl_arena_printf(arena, "network per GPU, %s", currency)
+                                      : "network per GPU";
+    chart->words = gl_arena_printf(arena, "%s%s", chart->words, left_out_words(left_out, arena));
+}
+
 void gl_charts__staircase(gl_charting *c)
 {
     static const char *const names[] = {"staircase", "staircases"};
@@ -200,14 +252,17 @@ void gl_charts__staircase(gl_charting *c)
     for (size_t i = 0; (part = gl_report_part(c->report, i)) != NULL; i++)
         for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
             const gl_table *table = gl_chart__table(part, names[k]);
+            const gl_table *cost = gl_chart__table(part, "cost");
             gl_chart chart = {.table = names[k],
                               .title = "Network cost per GPU as the cluster grows",
                               .words = "Switches come whole: cost per GPU jumps where a switch or "
                                        "a tier is added, and falls as its ports fill.",
                               .x = {.title = "GPUs", .logarithmic = true},
-                              .y = {.title = "network per GPU", .money = true}};
-            for (size_t row = 0; table != NULL && row < table->row_count; row++)
-                add_stair(&chart, c->arena, table, row);
+                              .y = {.money = true}};
+            if (table == NULL)
+                continue;
+            add_stairs(&chart, c->arena, table,
+                       cost != NULL ? gl_chart__text(cost, 0, "currency") : NULL);
             gl_chart__hang(c, i, &chart);
         }
 }

@@ -245,16 +245,39 @@ gl_table *gl_cost_sources_table(const gl_plan *plan, gl_arena *arena)
 
 /* ---- headline ---- */
 
+const char *gl_cost_interval_text(const gl_interval *interval, const char *of, gl_arena *arena)
+{
+    if (isnan(interval->p10) || isnan(interval->p90))
+        return "";
+    return gl_arena_printf(arena, " (%s%s to %s)", of, gl_money_text(interval->p10, arena),
+                           gl_money_text(interval->p90, arena));
+}
+
 static const char *run_line(const gl_cost *cost, gl_arena *arena)
 {
     if (isnan(cost->typical.per_run))
         return "";
-    return gl_arena_printf(
-        arena, "               a run of %s tokens takes %s and costs %s (80 %%: %s to %s)\n",
-        gl_quantity_text(cost->run_tokens, GL_NUMBER, arena),
-        gl_quantity_text(cost->typical.run_s, GL_SECONDS, arena),
-        gl_money_text(cost->typical.per_run, arena), gl_money_text(cost->per_run.p10, arena),
-        gl_money_text(cost->per_run.p90, arena));
+    return gl_arena_printf(arena, "               a run of %s tokens takes %s and costs %s%s\n",
+                           gl_quantity_text(cost->run_tokens, GL_NUMBER, arena),
+                           gl_quantity_text(cost->typical.run_s, GL_SECONDS, arena),
+                           gl_money_text(cost->typical.per_run, arena),
+                           gl_cost_interval_text(&cost->per_run, "80 %: ", arena));
+}
+
+/* What work costs. */
+static const char *work_line(const gl_cost *cost, gl_arena *arena)
+{
+    const gl_cost_figures *f = &cost->typical;
+    if (isnan(f->per_gpu_hour))
+        return "               what work costs is not known, see the warnings\n";
+    const char *tokens =
+        isnan(f->per_million_tokens)
+            ? ""
+            : gl_arena_printf(arena, ", %s a million tokens%s",
+                              gl_money_text(f->per_million_tokens, arena),
+                              gl_cost_interval_text(&cost->per_million_tokens, "80 %: ", arena));
+    return gl_arena_printf(arena, "               %s a delivered GPU-hour%s\n",
+                           gl_money_text(f->per_gpu_hour, arena), tokens);
 }
 
 const char *gl_cost_headline(const gl_plan *plan, gl_arena *arena)
@@ -265,18 +288,11 @@ const char *gl_cost_headline(const gl_plan *plan, gl_arena *arena)
         return "";
     if (cost->missing != NULL)
         return "Cost           not totalled: a part has no price, see the warnings\n";
-    const char *tokens = isnan(f->per_million_tokens)
-                             ? ""
-                             : gl_arena_printf(arena, ", %s a million tokens (80 %%: %s to %s)",
-                                               gl_money_text(f->per_million_tokens, arena),
-                                               gl_money_text(cost->per_million_tokens.p10, arena),
-                                               gl_money_text(cost->per_million_tokens.p90, arena));
     const char *purchase =
         f->capex > 0
             ? gl_arena_printf(arena, "%s to buy, %.0f %% of it between nodes",
                               gl_money_text(f->capex, arena), 100 * f->network / f->capex)
             : gl_arena_printf(arena, "%s rent a year", gl_money_text(f->rent_per_year, arena));
-    return gl_arena_printf(arena, "Cost (%s)     %s\n               %s a delivered GPU-hour%s\n%s",
-                           cost->currency, purchase, gl_money_text(f->per_gpu_hour, arena), tokens,
-                           run_line(cost, arena));
+    return gl_arena_printf(arena, "Cost (%s)     %s\n%s%s", cost->currency, purchase,
+                           work_line(cost, arena), run_line(cost, arena));
 }

@@ -25,11 +25,10 @@ static double term(const gl_explainer *e, gl_cost_term which)
     return gl_cost_term_value(e->plan->cost.cluster, which);
 }
 
-/* "16 · 296,644 + …": the dearest lines of the bill. */
-static const char *bill_text(const gl_explainer *e, bool between)
+/* "16 · 296,644 + …": the first lines of a bill. */
+static const char *lines_text(const gl_explainer *e, const gl_bom *bom, bool between)
 {
     enum { SHOWN_MAX = 4 };
-    const gl_bom *bom = &e->plan->cost.bom;
     const char *text = "";
     size_t shown = 0;
     for (size_t i = 0; i < bom->count; i++) {
@@ -40,6 +39,25 @@ static const char *bill_text(const gl_explainer *e, bool between)
             return gl_arena_printf(e->arena, "%s + …", text);
         text = gl_arena_printf(e->arena, "%s%s%.0f · %s (%s)", text, shown > 1 ? " + " : "",
                                gl_bom_pieces(line), money(e, line->typical), line->part);
+    }
+    return text;
+}
+
+static const char *bill_text(const gl_explainer *e, bool between)
+{
+    return lines_text(e, &e->plan->cost.bom, between);
+}
+
+static const char *power_numbers(const gl_explainer *e)
+{
+    const gl_bom *bom = &e->plan->cost.bom;
+    const char *text = "";
+    for (size_t i = 0; i < bom->count; i++) {
+        const gl_bom_line *line = &bom->lines[i];
+        if (line->power_w > 0)
+            text = gl_arena_printf(e->arena, "%s%s%" PRId64 " · %s (%s)", text,
+                                   text[0] != '\0' ? " + " : "", line->count,
+                                   gl_explain__quantity(e, line->power_w, GL_WATTS), line->part);
     }
     return text;
 }
@@ -97,6 +115,12 @@ static const char *amortised_numbers(const gl_explainer *e)
     return gl_arena_printf(e->arena, "%s · (1 − %.4g) / %.4g", purchase, residual, life);
 }
 
+static const char *rent_numbers(const gl_explainer *e)
+{
+    return gl_arena_printf(e->arena, "%s · %" PRId64 " · 8760",
+                           money(e, e->plan->cost.rent_per_gpu_hour), e->plan->cost.gpus);
+}
+
 static const char *energy_numbers(const gl_explainer *e)
 {
     return gl_arena_printf(e->arena, "%.4g kW · %.4g · %.4g · 8760 h · %.4g (%s)",
@@ -145,19 +169,22 @@ static const char *mtbf_numbers(const gl_explainer *e)
 
 static const char *interval_numbers(const gl_explainer *e)
 {
-    return gl_arena_printf(e->arena, "√(2 · %s · %s)",
-                           gl_explain__quantity(e, term(e, GL_TERM_CHECKPOINT), GL_SECONDS),
-                           gl_explain__quantity(e, figures(e)->mtbf_s, GL_SECONDS));
+    const char *c = gl_explain__quantity(e, term(e, GL_TERM_CHECKPOINT), GL_SECONDS);
+    const char *m = gl_explain__quantity(e, figures(e)->mtbf_s, GL_SECONDS);
+    double part = term(e, GL_TERM_CHECKPOINT) / (2 * figures(e)->mtbf_s);
+    if (!(part < 1))
+        return gl_arena_printf(e->arena, "%s, since C = %s is twice as long", m, c);
+    return gl_arena_printf(e->arena, "√(2 · %s · %s) · (1 + %.4g/3 + %.4g/9) − %s", c, m,
+                           sqrt(part), part, c);
 }
 
 static const char *goodput_numbers(const gl_explainer *e)
 {
-    const char *interval = gl_explain__quantity(e, figures(e)->checkpoint_interval_s, GL_SECONDS);
-    return gl_arena_printf(e->arena, "1 − %s / %s − (%s / 2 + %s) / %s",
-                           gl_explain__quantity(e, term(e, GL_TERM_CHECKPOINT), GL_SECONDS),
-                           interval, interval,
-                           gl_explain__quantity(e, term(e, GL_TERM_RESTART), GL_SECONDS),
-                           gl_explain__quantity(e, figures(e)->mtbf_s, GL_SECONDS));
+    double m = figures(e)->mtbf_s, t = figures(e)->checkpoint_interval_s;
+    if (isnan(m))
+        return NULL;
+    return gl_arena_printf(e->arena, "%.4g / (e^%.4g · (e^(%.4g + %.4g) − 1))", t / m,
+                           term(e, GL_TERM_RESTART) / m, t / m, term(e, GL_TERM_CHECKPOINT) / m);
 }
 
 static const char *gpu_hour_numbers(const gl_explainer *e)
@@ -188,6 +215,14 @@ static const char *run_time_numbers(const gl_explainer *e)
                            e->plan->step.tokens_per_s, f->availability, f->goodput);
 }
 
+static const char *pflop_numbers(const gl_explainer *e)
+{
+    const gl_cost_figures *f = figures(e);
+    double pflops = f->per_year / f->per_pflop_year;
+    return gl_arena_printf(e->arena, "%s / (%.6g tokens/s · %.4g FLOP / 1e15)",
+                           money(e, f->per_year), f->tokens_per_s, pflops * 1e15 / f->tokens_per_s);
+}
+
 static const char *delay_numbers(const gl_explainer *e)
 {
     double months = e->plan->cost.site.lead_time_months;
@@ -195,10 +230,23 @@ static const char *delay_numbers(const gl_explainer *e)
                            money(e, e->plan->cost.site.delay / months));
 }
 
+static const char *saving_per_year_numbers(const gl_explainer *e)
+{
+    const gl_cost_figures *f = figures(e);
+    double here = f->energy_per_year + f->colocation_per_year;
+    return gl_arena_printf(e->arena, "%s − %s", money(e, e->plan->cost.site.saving_per_year + here),
+                           money(e, here));
+}
+
 static const char *saving_numbers(const gl_explainer *e)
 {
     return gl_arena_printf(e->arena, "%s · %.4g", money(e, e->plan->cost.site.saving_per_year),
                            term(e, GL_TERM_LIFE));
+}
+
+static const char *at_once_numbers(const gl_explainer *e)
+{
+    return lines_text(e, &e->plan->cost.expansion.bill, false);
 }
 
 static const char *staged_numbers(const gl_explainer *e)
@@ -225,12 +273,12 @@ static const struct {
     {"network_capex", "Σ lines of the bill that stand between nodes", network_numbers},
     {"network_frac", "purchase between nodes / purchase", network_share_numbers},
     {"network_per_gpu", "purchase between nodes / GPUs", network_per_gpu_numbers},
-    {"power_w", "Σ lines of the bill: count · power of one", NULL},
+    {"power_w", "Σ lines of the bill: count · power of one", power_numbers},
     {"per_year", "amortised + rent + energy + colocation + support + staff + leased lines",
      year_numbers},
     {"amortisation", STATED, NULL},
     {"amortised_per_year", NULL, amortised_numbers},
-    {"rent_per_year", "rent of a GPU and hour · GPUs · 8760", NULL},
+    {"rent_per_year", "rent of a GPU and hour · GPUs · 8760", rent_numbers},
     {"energy_per_year", "power · draw · PUE · hours · price of a kWh", energy_numbers},
     {"colocation_per_year", "power · price of a kW and month · 12", colocation_numbers},
     {"support_per_year", "share a year · hardware", support_numbers},
@@ -238,8 +286,13 @@ static const struct {
     {"lines_per_year", "fee of all lines a month · 12", lines_numbers},
     {"availability_frac", "stated, or term.availability of the price list", NULL},
     {"mtbf_s", "1 / (failures of a GPU and hour · GPUs of the job)", mtbf_numbers},
-    {"checkpoint_interval_s", "√(2 · time of a checkpoint · time between stops)", interval_numbers},
-    {"goodput_frac", "1 − checkpoint / interval − (interval / 2 + restart) / time between stops",
+    {"checkpoint_interval_s",
+     "√(2 · C · M) · (1 + √(C/2M)/3 + (C/2M)/9) − C; C: time of a checkpoint, M: time between "
+     "stops",
+     interval_numbers},
+    {"goodput_frac",
+     "t/M / (e^(R/M) · (e^(t/M + C/M) − 1)); t: interval, R: restart, C: checkpoint, M: time "
+     "between stops",
      goodput_numbers},
     {"per_gpu_hour", "cost of a year / (GPUs · hours · availability · time that counts)",
      gpu_hour_numbers},
@@ -257,14 +310,15 @@ static const struct {
     {"per_run_p10", DRAWN, NULL},
     {"per_run_p50", DRAWN, NULL},
     {"per_run_p90", DRAWN, NULL},
-    {"per_pflop_year", "cost of a year / useful PFLOP/s, stops taken off", NULL},
+    {"per_pflop_year", "cost of a year / (tokens/s, stops taken off · FLOP of a token / 1e15)",
+     pflop_numbers},
     {"lead_time_months", STATED, NULL},
     {"delay_cost", "months · value of a month (what it costs, unless stated)", delay_numbers},
     {"site_saving_per_year", "power at the list's electricity.default and term.pue − power here",
-     NULL},
+     saving_per_year_numbers},
     {"site_saving", "saving a year · life", saving_numbers},
     {"expansion_nodes", STATED, NULL},
-    {"expansion_at_once", "Σ lines of the bill for all nodes", NULL},
+    {"expansion_at_once", "Σ lines of the bill for all nodes", at_once_numbers},
     {"expansion_staged", "purchase now + rest · what prices fall until then / interest",
      staged_numbers},
     {"missing", "the first part of the bill without a price", NULL},

@@ -51,6 +51,15 @@ static bool one_currency(const gl_comparison *comparison)
     return true;
 }
 
+/* The title of a table, with the currency where all have one; otherwise its rows say it. */
+static const char *with_currency(const char *title, const gl_comparison *comparison,
+                                 gl_arena *arena)
+{
+    return one_currency(comparison)
+               ? gl_arena_printf(arena, "%s, in %s", title, any_cost(comparison)->currency)
+               : title;
+}
+
 /* ---- what each costs ---- */
 
 #define COSTS(X)                                                                                   \
@@ -95,10 +104,9 @@ static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
 {
     static const gl_column columns[] = {COSTS(AS_COLUMN)};
     bool one = one_currency(comparison);
-    const char *title =
-        one ? gl_arena_printf(arena, "What each costs, in %s", any_cost(comparison)->currency)
-            : "What each costs";
-    gl_table *table = gl_table_create(arena, "costs", title, columns, COUNT(columns));
+    gl_table *table =
+        gl_table_create(arena, "costs", with_currency("What each costs", comparison, arena),
+                        columns, COUNT(columns));
     for (size_t i = 0; i < comparison->option_count; i++) {
         const gl_cost *cost = cost_of(comparison, i);
         if (cost == NULL)
@@ -113,18 +121,30 @@ static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
 
 /* ---- what pays ---- */
 
-/* What pays after the end of its life does not pay. */
-static const char *months_text(const gl_cost_even *even, gl_arena *arena)
+static double life_months(const gl_cost_even *even)
 {
-    double life = 12 * gl_cost_term_value(even->dear->cluster, GL_TERM_LIFE);
+    return 12 * gl_cost_term_value(even->dear->cluster, GL_TERM_LIFE);
+}
+
+const char *gl_payback_verdict(const gl_cost_even *even)
+{
     if (isnan(even->months))
         return NULL;
     if (isinf(even->months))
         return "never";
+    return even->months > life_months(even) ? "beyond its life" : "within its life";
+}
+
+/* What pays after the end of its life does not pay. */
+static const char *months_text(const gl_cost_even *even, gl_arena *arena)
+{
+    double life = life_months(even);
+    if (isnan(even->months) || isinf(even->months))
+        return gl_payback_verdict(even);
     if (even->months > life)
         return gl_arena_printf(arena, "after %.3g months, beyond its life of %.3g", even->months,
                                life);
-    return even->months > 0 ? gl_arena_printf(arena, "after %.3g months", even->months) : "at once";
+    return gl_arena_printf(arena, "after %.3g months", even->months);
 }
 
 /* A network whose price at break-even is below nothing can not be cheap enough. */
@@ -138,6 +158,8 @@ static const char *may_cost_text(double amount, gl_arena *arena)
 #define PAYBACK(X)                                                                                 \
     X("dearer", "Dearer to buy", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(dear)))            \
     X("cheaper", "than", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(cheap)))                   \
+    X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE,                                            \
+      gl_text(one_currency(comparison) ? NULL : even.dear->currency))                              \
     MONEY(X, "difference", "by", even.dear->typical.capex - even.cheap->typical.capex)             \
     X("payback", "Pays for itself", GL_NUMBER, GL_FOR_PEOPLE, gl_text(months_text(&even, arena)))  \
     MONEY(X, "network", "Its network costs", even.network)                                         \
@@ -150,7 +172,9 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
 {
     static const gl_column columns[] = {PAYBACK(AS_COLUMN)};
     gl_table *table = gl_table_create(
-        arena, "payback", "When what is dearer to buy pays for itself by what it does more",
+        arena, "payback",
+        with_currency("When what is dearer to buy pays for itself by what it does more", comparison,
+                      arena),
         columns, COUNT(columns));
     for (size_t i = 0; i < comparison->option_count; i++)
         for (size_t k = i + 1; k < comparison->option_count; k++) {
@@ -158,10 +182,13 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
             if (!can_be_compared(comparison, i, k))
                 continue;
             gl_cost_even even = gl_cost_break_even(a, b);
+            if (isnan(even.network))
+                continue; /* both are rented */
             size_t dear = even.dear == a ? i : k, cheap = even.dear == a ? k : i;
             gl_cell *cell = gl_table_add_row(table);
             PAYBACK(AS_CELL)
         }
+    hide_absent(table, arena);
     return table;
 }
 
@@ -171,6 +198,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
     X("cluster", "Cluster", GL_NUMBER, GL_FOR_PEOPLE,                                              \
       gl_text(comparison->options[i].setup.cluster->name))                                         \
+    X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(cost->currency))                   \
     X("gpus", "GPUs", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(s->gpus))                               \
     X("tiers", "Tiers", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(s->fabric.tiers))                     \
     MONEY(X, "network_capex", "Network", s->network)                                               \
@@ -218,24 +246,48 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
 
 /* ---- in words ---- */
 
+/* Of a million tokens; NaN: not known. */
+static double token_cost(const gl_comparison *comparison, size_t index)
+{
+    const gl_cost *cost = cost_of(comparison, index);
+    return cost != NULL ? cost->typical.per_million_tokens : (double)NAN;
+}
+
 size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another)
 {
     size_t best = comparison->option_count, in_currency = 0;
     for (size_t i = 0; i < comparison->option_count; i++) {
-        const gl_cost *cost = cost_of(comparison, i);
-        if (cost == NULL || strcmp(cost->currency, any_cost(comparison)->currency) != 0)
+        double cost = token_cost(comparison, i);
+        if (isnan(cost) ||
+            (best < comparison->option_count && !can_be_compared(comparison, i, best)))
             continue;
         in_currency++;
-        if (best == comparison->option_count ||
-            cost->typical.per_million_tokens <
-                cost_of(comparison, best)->typical.per_million_tokens)
+        if (best == comparison->option_count || cost < token_cost(comparison, best))
             best = i;
     }
     *against_another = in_currency > 1;
     return best;
 }
 
-/* Is what the faster one costs more to buy worth it? */
+static const char *amount_text(double amount, const char *currency, gl_arena *arena)
+{
+    return gl_arena_printf(arena, "%s %s", gl_money_text(amount, arena), currency);
+}
+
+/* "; its network, 1,248,800 USD, may cost 604,425 USD for the same" */
+static const char *network_text(const gl_cost_even *even, gl_arena *arena)
+{
+    const char *currency = even->dear->currency;
+    if (isnan(even->network_at_even))
+        return "";
+    if (!(even->network_at_even > 0))
+        return "; no price of its network is low enough for the same";
+    return gl_arena_printf(arena, "; its network, %s, may cost %s for the same",
+                           amount_text(even->network, currency, arena),
+                           amount_text(even->network_at_even, currency, arena));
+}
+
+/* Is what one costs more to buy worth it? "" where none is dearer, or nothing is bought. */
 static const char *payback_text(const gl_comparison *comparison, size_t fastest, size_t cheapest,
                                 gl_arena *arena)
 {
@@ -243,15 +295,17 @@ static const char *payback_text(const gl_comparison *comparison, size_t fastest,
         gl_cost_break_even(cost_of(comparison, fastest), cost_of(comparison, cheapest));
     size_t dear = even.dear == cost_of(comparison, fastest) ? fastest : cheapest;
     size_t cheap = dear == fastest ? cheapest : fastest;
-    const char *may = even.network_at_even > 0
-                          ? gl_arena_printf(arena, "its network, %s, may cost %s for the same",
-                                            gl_money_text(even.network, arena),
-                                            gl_money_text(even.network_at_even, arena))
-                          : "no price of its network is low enough for the same";
-    return gl_arena_printf(
-        arena, "%lld is %s dearer to buy than %lld and pays for itself %s; %s\n", number_of(dear),
-        gl_money_text(even.dear->typical.capex - even.cheap->typical.capex, arena),
-        number_of(cheap), months_text(&even, arena), may);
+    if (isnan(even.months))
+        return "";
+    const char *more = amount_text(even.dear->typical.capex - even.cheap->typical.capex,
+                                   even.dear->currency, arena);
+    const char *bought = even.cheap->typical.capex > 0
+                             ? gl_arena_printf(arena, "%lld is %s dearer to buy than %lld",
+                                               number_of(dear), more, number_of(cheap))
+                             : gl_arena_printf(arena, "%lld costs %s to buy, where %lld is rented,",
+                                               number_of(dear), more, number_of(cheap));
+    return gl_arena_printf(arena, "%s and pays for itself %s%s\n", bought,
+                           months_text(&even, arena), network_text(&even, arena));
 }
 
 const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena)

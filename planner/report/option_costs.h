@@ -7,12 +7,17 @@
 
 #include "common/table.h"
 #include "planner/core/comparison.h"
+#include "planner/core/cost.h"
 
 /* Tables `costs`, `payback` and, of `drawn` reports, `staircases`; `tables` has room for
  * GL_OPTION_COST_TABLES. Returns how many there are: none when no option has a cost. */
 enum { GL_OPTION_COST_TABLES = 3 };
 size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_arena *arena,
                              gl_table **tables);
+
+/* "never", "within its life", "beyond its life" of what is dearer to buy; NULL: not known, or none
+ * is dearer. */
+const char *gl_payback_verdict(const gl_cost_even *even);
 
 /* The option whose tokens cost least of those that have a cost in the currency of the first that
  * has one; option_count: none has. `against_another` says whether there was more than that one. */

@@ -3,6 +3,7 @@
 #include "planner/report/columns.h"
 
 #include "planner/core/search.h"
+#include "planner/report/cost_tables.h"
 #include "planner/report/headline.h"
 #include "planner/report/option_costs.h"
 #include "planner/report/plan_tables.h"
@@ -51,6 +52,8 @@ static const char *cost_missing(const gl_plan *plan)
         return "no plan";
     if (plan->cost.cluster == NULL)
         return "its cluster names no price list (prices: standard)";
+    if (plan->cost.missing == NULL && isnan(plan->cost.typical.per_gpu_hour))
+        return "its job is stopped too often to get anything done";
     if (plan->cost.missing == NULL && isnan(plan->cost.typical.per_million_tokens))
         return "the tokens of its step are not known";
     return plan->cost.missing;
@@ -308,6 +311,7 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
     X("ratio_p90", "P90", GL_NUMBER, GL_FOR_ALL, gl_real(pair->ratio_p90))                         \
     X("probability_a_cheaper_frac", "P(A cheaper)", GL_FRACTION, GL_FOR_ALL,                       \
       gl_real(money.probability_cheaper))                                                          \
+    X("payback", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(money.payback))                         \
     X("payback_months", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(money.even.months))              \
     X("dearer_network", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(money.even.network))             \
     X("dearer_network_at_even", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
@@ -328,16 +332,18 @@ static bool same_currency(const gl_compared *a, const gl_compared *b)
 typedef struct money_of_pair {
     double probability_cheaper;
     gl_cost_even even;
+    const char *payback;
 } money_of_pair;
 
 static money_of_pair money_of(const gl_compared *a, const gl_compared *b)
 {
     const double nan = (double)NAN;
-    money_of_pair money = {nan, {.months = nan, .network = nan, .network_at_even = nan}};
+    money_of_pair money = {nan, {.months = nan, .network = nan, .network_at_even = nan}, NULL};
     if (!is_priced(a) || !is_priced(b) || !same_currency(a, b))
         return money;
     money.probability_cheaper = gl_cost_probability_cheaper(&a->plan->cost, &b->plan->cost);
     money.even = gl_cost_break_even(&a->plan->cost, &b->plan->cost);
+    money.payback = gl_payback_verdict(&money.even);
     if (isinf(money.even.months))
         money.even.months = nan; /* never */
     return money;
@@ -579,20 +585,18 @@ static double token_price(const gl_compared *option)
     return option->plan->cost.typical.per_million_tokens;
 }
 
-/* "0.52 USD a million tokens (0.41 to 0.70), 7,800,000 USD a run" */
+/* "0.52 USD a million tokens (0.41 to 0.70), 7,800,000 USD a run (6,150,000 to 10,500,000)" */
 static const char *price_text(const gl_compared *option, gl_arena *arena)
 {
     const gl_cost *cost = &option->plan->cost;
-    const char *run = isnan(cost->typical.per_run)
-                          ? ""
-                          : gl_arena_printf(arena, ", %s a run (%s to %s)",
-                                            gl_money_text(cost->typical.per_run, arena),
-                                            gl_money_text(cost->per_run.p10, arena),
-                                            gl_money_text(cost->per_run.p90, arena));
-    return gl_arena_printf(arena, "%s %s a million tokens (%s to %s)%s",
+    const char *run =
+        isnan(cost->typical.per_run)
+            ? ""
+            : gl_arena_printf(arena, ", %s %s a run%s", gl_money_text(cost->typical.per_run, arena),
+                              cost->currency, gl_cost_interval_text(&cost->per_run, "", arena));
+    return gl_arena_printf(arena, "%s %s a million tokens%s%s",
                            gl_money_text(token_price(option), arena), cost->currency,
-                           gl_money_text(cost->per_million_tokens.p10, arena),
-                           gl_money_text(cost->per_million_tokens.p90, arena), run);
+                           gl_cost_interval_text(&cost->per_million_tokens, "", arena), run);
 }
 
 /* What an option costs more than the cheapest, and why that is not known where it is not. */

@@ -48,6 +48,7 @@ typedef enum line_key {
     L_RENT_YEAR,
     L_PER_YEAR,
     L_MTBF,
+    L_INTERVAL,
     L_GOODPUT,
     L_GPU_HOUR,
     L_MILLION_TOKENS,
@@ -73,7 +74,7 @@ enum {
     COLUMN_HARDWARE,
     BILL_COLUMNS,
     BILL_ROW = 4, /* of its heading, from 0 */
-    FORMULA_BYTES = 512,
+    FORMULA_BYTES = 1024,
     OPTIONS_MAX = 250
 };
 
@@ -82,6 +83,8 @@ typedef struct option {
     int row[L_COUNT]; /* of each line, from 1, as formulas have it */
     double value[L_COUNT];
     bool costed;
+    bool stopped;               /* there is no total, whatever is typed into the sheet */
+    const char *words[L_COUNT]; /* of lines without a value */
 } option;
 
 struct gl_xlsx {
@@ -154,12 +157,17 @@ static void put_number(lxw_worksheet *sheet, int row, int column, double value, 
         worksheet_write_blank(sheet, (lxw_row_t)row, (lxw_col_t)column, format);
 }
 
-/* With the value that it has now, for readers that do not compute. */
+/* With the value that it has now, for readers that do not compute; `otherwise` where it has none.
+ */
 static void put_formula(lxw_worksheet *sheet, int row, int column, const char *formula,
-                        double value, lxw_format *format)
+                        double value, const char *otherwise, lxw_format *format)
 {
-    worksheet_write_formula_num(sheet, (lxw_row_t)row, (lxw_col_t)column, formula, format,
-                                isfinite(value) ? value : 0);
+    if (isfinite(value))
+        worksheet_write_formula_num(sheet, (lxw_row_t)row, (lxw_col_t)column, formula, format,
+                                    value);
+    else
+        worksheet_write_formula_str(sheet, (lxw_row_t)row, (lxw_col_t)column, formula, format,
+                                    otherwise);
 }
 
 /* ---- the bill ---- */
@@ -184,11 +192,12 @@ static void put_price(const gl_xlsx *x, lxw_worksheet *sheet, const gl_bom *bom,
                       int row)
 {
     const gl_bom_line *line = &bom->lines[index];
-    char formula[32];
+    char formula[64];
     for (size_t i = 0; i < index; i++)
         if (strcmp(bom->lines[i].part, line->part) == 0) {
-            snprintf(formula, sizeof formula, "=G%d", BILL_ROW + 2 + (int)i);
-            put_formula(sheet, row, COLUMN_PRICE, formula, line->typical, x->money);
+            int first = BILL_ROW + 2 + (int)i;
+            snprintf(formula, sizeof formula, "=IF(ISNUMBER(G%d),G%d,\"\")", first, first);
+            put_formula(sheet, row, COLUMN_PRICE, formula, line->typical, "", x->money);
             return;
         }
     put_number(sheet, row, COLUMN_PRICE, line->typical, x->input_money);
@@ -201,8 +210,9 @@ static void put_bill(const gl_xlsx *x, lxw_worksheet *sheet, const gl_bom *bom)
         const gl_bom_line *line = &bom->lines[i];
         const gl_price *price = line->price;
         int row = BILL_ROW + 1 + (int)i;
-        char formula[64];
-        snprintf(formula, sizeof formula, "=(E%d+F%d)*G%d", row + 1, row + 1, row + 1);
+        char formula[96];
+        snprintf(formula, sizeof formula, "=IF(ISNUMBER(G%d),(E%d+F%d)*G%d,\"\")", row + 1, row + 1,
+                 row + 1, row + 1);
         put_text(sheet, row, COLUMN_PLACE, gl_cost_place_name(gl_cost_group_place(line->group)),
                  NULL);
         put_text(sheet, row, COLUMN_PART, line->part, NULL);
@@ -210,7 +220,7 @@ static void put_bill(const gl_xlsx *x, lxw_worksheet *sheet, const gl_bom *bom)
         put_number(sheet, row, COLUMN_COUNT, (double)line->count, x->input);
         put_number(sheet, row, COLUMN_SPARES, (double)line->spares, x->input);
         put_price(x, sheet, bom, i, row);
-        put_formula(sheet, row, COLUMN_AMOUNT, formula, gl_bom_pieces(line) * line->typical,
+        put_formula(sheet, row, COLUMN_AMOUNT, formula, gl_bom_pieces(line) * line->typical, "",
                     x->money);
         put_number(sheet, row, COLUMN_HARDWARE, is_hardware(line->group), NULL);
         if (price == NULL)
@@ -263,6 +273,7 @@ static const char *const labels[L_COUNT] = {
     [L_RENT_YEAR] = "Rent a year",
     [L_PER_YEAR] = "Cost of a year",
     [L_MTBF] = "Seconds between stops of the job",
+    [L_INTERVAL] = "Seconds between checkpoints",
     [L_GOODPUT] = "Time that counts, share",
     [L_GPU_HOUR] = "Cost of a delivered GPU-hour",
     [L_MILLION_TOKENS] = "Cost of a million tokens",
@@ -281,17 +292,13 @@ static bool is_plain(int key)
     return key < L_INPUT_COUNT && key != L_STAFF_COST && key != L_LINES;
 }
 
-static double or_zero(double value)
-{
-    return isnan(value) ? 0 : value;
-}
-
 static void fill_inputs(const gl_plan *plan, double *v)
 {
     const gl_cost *cost = &plan->cost;
     const gl_cluster *c = cost->cluster;
-    const gl_cost_figures *f = &cost->typical;
     double power_w = 0;
+    bool rents = c->terms.acquisition == GL_RENT;
+    bool reserves = c->terms.power_by == GL_POWER_BY_COLOCATION;
     for (size_t i = 0; i < cost->bom.count; i++)
         power_w += (double)cost->bom.lines[i].count * cost->bom.lines[i].power_w;
     v[L_GPUS] = (double)cost->gpus;
@@ -305,14 +312,14 @@ static void fill_inputs(const gl_plan *plan, double *v)
     v[L_INTEREST] = gl_cost_term_value(c, GL_TERM_INTEREST);
     v[L_DECAY] = gl_cost_term_value(c, GL_TERM_DECAY);
     v[L_SUPPORT] = gl_cost_term_value(c, GL_TERM_SUPPORT);
-    v[L_STAFF] = c->terms.acquisition == GL_RENT ? 0 : gl_cost_term_value(c, GL_TERM_STAFF);
+    v[L_STAFF] = rents ? 0 : gl_cost_term_value(c, GL_TERM_STAFF);
     v[L_STAFF_COST] = cost->staff_cost_per_year;
     v[L_DRAW] = gl_cost_term_value(c, GL_TERM_DRAW);
     v[L_PUE] = cost->pue;
-    v[L_ELECTRICITY] = or_zero(cost->electricity_per_kwh);
-    v[L_COLOCATION] = or_zero(cost->colocation_per_kw_month);
+    v[L_ELECTRICITY] = rents || reserves ? 0 : cost->electricity_per_kwh;
+    v[L_COLOCATION] = rents || !reserves ? 0 : cost->colocation_per_kw_month;
     v[L_LINES] = cost->line_fee_per_month;
-    v[L_RENT] = or_zero(f->rent_per_year) / (double)cost->gpus / 8760;
+    v[L_RENT] = cost->rent_per_gpu_hour;
     v[L_AVAILABILITY] = gl_cost_term_value(c, GL_TERM_AVAILABILITY);
     v[L_FAILURES] = gl_cost_term_value(c, GL_TERM_FAILURES);
     v[L_CHECKPOINT] = gl_cost_term_value(c, GL_TERM_CHECKPOINT);
@@ -334,12 +341,18 @@ static void fill_results(const gl_cost *cost, double *v)
     v[L_RENT_YEAR] = f->rent_per_year;
     v[L_PER_YEAR] = f->per_year;
     v[L_MTBF] = f->mtbf_s;
+    v[L_INTERVAL] = f->checkpoint_interval_s;
     v[L_GOODPUT] = f->goodput;
     v[L_GPU_HOUR] = f->per_gpu_hour;
     v[L_MILLION_TOKENS] = f->per_million_tokens;
     v[L_RUN_DAYS] = f->run_s / 86400;
     v[L_RUN] = f->per_run;
 }
+
+/* What stands where a total would need a price that nobody says, or work that is not done. */
+#define MISSING "\"a price is missing\""
+#define NO_WORK "\"no work is done\""
+static const char NO_TOTAL[] = "no total: see above";
 
 /* The names that formulas use for cells. */
 static const struct {
@@ -381,35 +394,57 @@ static const struct {
     {"rentyear", L_RENT_YEAR},
     {"year", L_PER_YEAR},
     {"mtbf", L_MTBF},
+    {"interval", L_INTERVAL},
     {"goodput", L_GOODPUT},
     {"million", L_MILLION_TOKENS},
 };
 
-/* The formulas of planner/core/cost.c; [name] is a cell, [first] and [last] rows of the bill. */
-static const char *const formulas[L_COUNT] = {
-    [L_CAPEX] = "=IF(COUNT(G[first]:G[last])<ROWS(G[first]:G[last]),\"a price is missing\","
-                "SUM(H[first]:H[last]))",
-    [L_HARDWARE] = "=SUMPRODUCT(H[first]:H[last],N[first]:N[last])",
-    [L_NETWORK] = "=SUMIF(A[first]:A[last],\"between nodes\",H[first]:H[last])",
-    [L_AMORTISED] = "=IF([convention]=\"decay\",[capex]*[decay]*LN(10),IF(AND([convention]="
-                    "\"annuity\",[r]>0),[capex]*[r]/(1-(1+[r])^-[life])-[capex]*[residual]*[r]/"
-                    "((1+[r])^[life]-1),[capex]*(1-[residual])/[life]))",
-    [L_ENERGY] = "=[kw]*[draw]*[pue]*8760*[kwh]",
-    [L_COLOCATION_YEAR] = "=[kw]*[kwmonth]*12",
-    [L_SUPPORT_YEAR] = "=[support]*[hardware]",
-    [L_STAFF_YEAR] = "=[staff]*[nodes]*[person]",
-    [L_LINES_YEAR] = "=[lines]*12",
-    [L_RENT_YEAR] = "=[rent]*[gpus]*8760",
-    [L_PER_YEAR] = "=[amortised]+[energy]+[colo]+[supportyear]+[staffyear]+[linesyear]+[rentyear]",
-    [L_MTBF] = "=IF([failures]>0,3600/([failures]*[job]),1E+99)",
-    [L_GOODPUT] = "=1-MIN(1,IF([checkpoint]>0,[checkpoint]/SQRT(2*[checkpoint]*[mtbf]),0)+"
-                  "(SQRT(2*[checkpoint]*[mtbf])/2+[restart])/[mtbf])",
-    [L_GPU_HOUR] = "=[year]/([gpus]*8760*[available]*[goodput])",
-    [L_MILLION_TOKENS] = "=IF([rate]>0,[year]/([rate]*[available]*[goodput]*8760*3600)*1000000,"
-                         "\"\")",
-    [L_RUN_DAYS] = "=IF(AND([tokens]>0,[rate]>0),[tokens]/([rate]*[available]*[goodput])/86400,"
-                   "\"\")",
-    [L_RUN] = "=IF(AND([tokens]>0,[rate]>0),[tokens]/1000000*[million],\"\")",
+/* The formulas of planner/core/cost.c; [name] is a cell, [first] and [last] rows of the bill. Each
+ * is computed where all of `needs` are numbers; otherwise nothing is. */
+static const struct {
+    const char *needs, *text;
+} formulas[L_COUNT] = {
+    [L_CAPEX] = {"[person],[kwh],[kwmonth],[lines],[rent]",
+                 "IF(COUNT(G[first]:G[last])<ROWS(G[first]:G[last])," MISSING
+                 ",SUM(H[first]:H[last]))"},
+    [L_HARDWARE] = {"[capex]", "SUMPRODUCT(H[first]:H[last],N[first]:N[last])"},
+    [L_NETWORK] = {"[capex]", "SUMIF(A[first]:A[last],\"between nodes\",H[first]:H[last])"},
+    [L_AMORTISED] =
+        {"[capex],[residual],[r],[decay],[life]",
+         "IF([convention]=\"decay\",[capex]*[decay]*LN(10),IF([life]>0,IF(AND("
+         "[convention]=\"annuity\",[r]>0),[capex]*[r]/(1-(1+[r])^-[life])-[capex]*"
+         "[residual]*[r]/((1+[r])^[life]-1),[capex]*(1-[residual])/[life]),\"no life\"))"},
+    [L_ENERGY] = {"[capex],[kw],[draw],[pue],[kwh]", "[kw]*[draw]*[pue]*8760*[kwh]"},
+    [L_COLOCATION_YEAR] = {"[capex],[kw],[kwmonth]", "[kw]*[kwmonth]*12"},
+    [L_SUPPORT_YEAR] = {"[support],[hardware]", "[support]*[hardware]"},
+    [L_STAFF_YEAR] = {"[staff],[nodes],[person]", "[staff]*[nodes]*[person]"},
+    [L_LINES_YEAR] = {"[lines]", "[lines]*12"},
+    [L_RENT_YEAR] = {"[rent],[gpus]", "[rent]*[gpus]*8760"},
+    [L_PER_YEAR] = {"[amortised],[energy],[colo],[supportyear],[staffyear],[linesyear],[rentyear]",
+                    "[amortised]+[energy]+[colo]+[supportyear]+[staffyear]+[linesyear]+[rentyear]"},
+    [L_MTBF] = {"[failures],[job]",
+                "IF([failures]*[job]>0,3600/([failures]*[job]),\"never stopped\")"},
+    [L_INTERVAL] =
+        {"[checkpoint]",
+         "IF(ISNUMBER([mtbf]),IF([checkpoint]<2*[mtbf],SQRT(2*[checkpoint]*[mtbf])*(1+"
+         "SQRT([checkpoint]/(2*[mtbf]))/3+[checkpoint]/(18*[mtbf]))-[checkpoint],[mtbf]),"
+         "\"never stopped\")"},
+    [L_GOODPUT] = {"[failures],[checkpoint],[restart]",
+                   "IF(ISNUMBER([mtbf]),EXP(-[restart]/[mtbf])*IF([interval]>0,[interval]/[mtbf]*"
+                   "EXP(-([interval]+[checkpoint])/[mtbf])/(1-EXP(-([interval]+[checkpoint])/[mtbf]"
+                   ")),1),1)"},
+    [L_GPU_HOUR] =
+        {"[year],[gpus],[available],[goodput]",
+         "IF([gpus]*[available]*[goodput]>0,[year]/([gpus]*8760*[available]*[goodput])," NO_WORK
+         ")"},
+    [L_MILLION_TOKENS] = {"[year],[available],[goodput]",
+                          "IF([rate]>0,IF([available]*[goodput]>0,[year]/([rate]*[available]*"
+                          "[goodput]*8760*3600)*1000000," NO_WORK "),\"\")"},
+    [L_RUN_DAYS] = {"[year],[available],[goodput]",
+                    "IF(AND([tokens]>0,[rate]>0),IF([available]*[goodput]>0,[tokens]/([rate]*"
+                    "[available]*[goodput])/86400," NO_WORK "),\"\")"},
+    [L_RUN] = {"[year]", "IF(AND([tokens]>0,[rate]>0),IF(ISNUMBER([million]),[tokens]/1000000*"
+                         "[million],[million]),\"\")"},
 };
 
 static int row_of(const option *o, const gl_bom *bom, const char *name, size_t length)
@@ -444,25 +479,67 @@ static const char *expand(const option *o, const gl_bom *bom, const char *formul
     return text;
 }
 
-static void put_line(const gl_xlsx *x, lxw_worksheet *sheet, const option *o, const gl_bom *bom,
+static size_t count_names(const char *needs)
+{
+    size_t count = 0;
+    for (const char *c = needs; *c != '\0'; c++)
+        count += *c == '[' ? 1 : 0;
+    return count;
+}
+
+/* The formula of a line, as the sheet has it. */
+static const char *formula_of(const option *o, const gl_bom *bom, int key, char *text, size_t size)
+{
+    char whole[FORMULA_BYTES];
+    const char *needs = formulas[key].needs;
+    bool empty = bom->count == 0 && strstr(formulas[key].text, "[first]") != NULL;
+    snprintf(whole, sizeof whole, "=IF(COUNT(%s)<%zu," MISSING ",%s)", needs, count_names(needs),
+             empty ? "0" : formulas[key].text);
+    return expand(o, bom, whole, text, size);
+}
+
+/* What a line says in words where it has no figure. */
+static const char *words_of(const gl_cost *cost, int key)
+{
+    bool of_tokens = key == L_MILLION_TOKENS || key == L_RUN_DAYS || key == L_RUN;
+    if (key == L_MTBF || key == L_INTERVAL)
+        return "never stopped";
+    if (cost->missing != NULL)
+        return "a price is missing";
+    return isnan(cost->typical.per_gpu_hour) ? "no work is done" : of_tokens ? "" : "not known";
+}
+
+static void put_line(const gl_xlsx *x, lxw_worksheet *sheet, const option *o, const gl_cost *cost,
                      int key)
 {
+    const gl_bom *bom = &cost->bom;
     int row = o->row[key] - 1;
     char text[FORMULA_BYTES];
-    bool input = key < L_INPUT_COUNT;
     put_text(sheet, row, COLUMN_PLACE, labels[key], NULL);
-    if (key == L_CAPEX && bom->count == 0)
-        put_number(sheet, row, COLUMN_AMOUNT, 0, x->money);
-    else if (formulas[key] != NULL && (bom->count > 0 || strstr(formulas[key], "[first]") == NULL))
-        put_formula(sheet, row, COLUMN_AMOUNT, expand(o, bom, formulas[key], text, sizeof text),
-                    o->value[key], is_share(key) ? x->share : x->money);
-    else if (input)
+    if (key < L_INPUT_COUNT)
         put_number(sheet, row, COLUMN_AMOUNT, o->value[key],
                    is_share(key)   ? x->input_share
                    : is_plain(key) ? x->input
                                    : x->input_money);
+    else if (key == L_CAPEX && o->stopped)
+        put_text(sheet, row, COLUMN_AMOUNT, NO_TOTAL, x->money);
     else
-        put_number(sheet, row, COLUMN_AMOUNT, 0, x->money);
+        put_formula(sheet, row, COLUMN_AMOUNT, formula_of(o, bom, key, text, sizeof text),
+                    o->value[key], o->words[key], is_share(key) ? x->share : x->money);
+}
+
+/* Is something missing that no empty cell of the sheet stands for? */
+static bool is_stopped(const option *o, const gl_cost *cost)
+{
+    if (cost->missing == NULL)
+        return false;
+    for (size_t i = 0; i < cost->bom.count; i++)
+        if (isnan(cost->bom.lines[i].typical))
+            return false;
+    for (int i = 0; i < L_INPUT_COUNT; i++)
+        if (i != L_CONVENTION && i != L_TOKENS_PER_S && i != L_RUN_TOKENS && isnan(o->value[i]))
+            return false;
+    return true;
 }
 
 static void put_lines(const gl_xlsx *x, lxw_worksheet *sheet, option *o, const gl_plan *plan)
@@ -478,7 +555,11 @@ static void put_lines(const gl_xlsx *x, lxw_worksheet *sheet, option *o, const g
     for (int i = 0; i < L_INPUT_COUNT; i++)
         o->row[i] = ++row;
     for (int i = 0; i < L_COUNT; i++)
-        put_line(x, sheet, o, bom, i);
+        o->words[i] = words_of(&plan->cost, i);
+    if (o->stopped)
+        o->words[L_CAPEX] = NO_TOTAL;
+    for (int i = 0; i < L_COUNT; i++)
+        put_line(x, sheet, o, &plan->cost, i);
     put_text(sheet, o->row[L_CONVENTION] - 1, COLUMN_AMOUNT,
              gl_amortisations[plan->cost.cluster->terms.amortisation], x->input);
 }
@@ -509,6 +590,7 @@ void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)
         put_text(sheet, 2, 0, plan->cost.missing, NULL);
     fill_inputs(plan, o->value);
     fill_results(&plan->cost, o->value);
+    o->stopped = is_stopped(o, &plan->cost);
     put_bill(x, sheet, &plan->cost.bom);
     put_lines(x, sheet, o, plan);
     worksheet_set_column(sheet, COLUMN_PLACE, COLUMN_PLACE, 24, NULL);
@@ -538,7 +620,8 @@ static void put_summary(const gl_xlsx *x)
         for (int k = 0; o->costed && k < SHOWN; k++) {
             char formula[64];
             snprintf(formula, sizeof formula, "='Option %zu'!H%d", i + 1, o->row[shown[k]]);
-            put_formula(x->summary, row, 3 + k, formula, o->value[shown[k]], x->money);
+            put_formula(x->summary, row, 3 + k, formula, o->value[shown[k]], o->words[shown[k]],
+                        x->money);
         }
     }
     worksheet_set_column(x->summary, 1, 1, 60, NULL);

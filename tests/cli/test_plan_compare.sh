@@ -137,9 +137,27 @@ esac
 money=(gpulink-plan compare "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1)
 expect 0 '^2 is cheapest: [0-9.]+ USD a million tokens \([0-9.]+ to [0-9.]+\)$' "${money[@]}"
 expect 0 '^1 costs [0-9.]+ % more: .* P\(1 is cheaper\) = 0\.0 %|P\(1 is cheaper\) = 0\.0 %' "${money[@]}"
-expect 0 'a million tokens .*, [0-9,]+ a run \(' "${money[@]}" --set training.tokens=15e12
 expect 0 '^3 has no price: its cluster names no price list \(prices: standard\)$' "${money[@]}" --cluster pcie5-switch-16
 expect 0 '^3 has no price: a part of it has none, see the warnings$' "${money[@]}" --cluster l40s-16-roce --set parallel.zero=3
+# Every amount has its currency.
+expect 0 'a million tokens .*, [0-9,]+ USD a run \(' "${money[@]}" --set training.tokens=15e12
+expect 0 '1 is 591,200 USD dearer to buy than 2 and pays for itself never; its network, 1,248,800 USD,' "${money[@]}"
+expect 0 '^When what is dearer to buy .*, in USD$' "${money[@]}"
+expect 0 ',never,,1248800,' "${money[@]}" -t probability -f csv
+# Where nothing is bought, nothing pays for itself.
+bought=$GPULINK_SOURCE/data/clusters/hgx-h100-16-ndr.yaml
+sed 's/^prices:/  cost: {acquisition: rent}\nprices:/' "$bought" >rented.yaml
+sed 's/h100-sxm/h200-sxm/' rented.yaml >rented-h200.yaml
+expect 0 '^1 is cheapest' gpulink-plan compare "$models/llama3-70b.yaml" --cluster rented.yaml --cluster rented-h200.yaml
+none 'dearer to buy|pays for itself|May cost'
+# Another currency is neither cheaper nor dearer.
+sed 's/^prices:.*/prices: {base: standard, currency: JPY, exchange: {USD: 150}}/' "$bought" >yen.yaml
+expect 0 '^2 costs [0-9.]+ JPY a million tokens .*, in another currency$' gpulink-plan compare \
+    "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster yen.yaml
+none '150'
+# What gets nothing done has no cost, and no sentence is made of it.
+expect 0 'of its time counts' "${money[@]}" --set cluster.cost.failures_per_gpu_hour=1 --set 'cluster.cost.restart=200 h'
+none '[^a-z](inf|-?nan)[^a-z]|cheapest|pays for itself (after|never)'
 # What stands alone is not cheapest.
 expect 0 '^1 costs [0-9.]+ USD a million tokens \([0-9.]+ to [0-9.]+\)$' gpulink-plan compare "$models/llama3-8b.yaml" \
     --cluster hgx-h100-16-ndr --cluster pcie5-switch-16

@@ -31,3 +31,17 @@ one() { gpulink-plan models/llama3-70b.yaml --cluster $cluster -q --table cost -
 one 1 >first && one 1 >again && one 2 >other
 checks=$((checks + 1))
 cmp -s first again && ! cmp -s first other || fail 'intervals do not follow the seed'
+
+# What has no price has no range either, in any format.
+expect 0 ',gpu.l40s,,L40S 48GB,card,128,0,,,,,USD,' gpulink-plan models/llama3-70b.yaml --cluster l40s-16-roce -q --table bom --format csv
+checks=$((checks + 1))
+! grep -q '1000000000000' out || fail 'a range of what has no price'
+# What a figure is made of.
+for figure in per_pflop_year expansion_at_once goodput_frac power_w; do
+    expect 0 '^  = .*[0-9].*[·+/]' gpulink-plan explain models/llama3-70b.yaml --cluster $cluster --set cluster.expansion.nodes=32 cost.$figure
+done
+# A network of an expansion that no switches make has no total, and says so.
+expect 0 'the expansion to 5000 nodes has no total' gpulink-plan models/llama3-70b.yaml --cluster $cluster \
+    --set cluster.inter_node.radix=16 --set cluster.expansion.nodes=5000 --set cluster.expansion.after_months=12 --table cost
+expect 0 'the switches of the description have 4096 ports' gpulink-plan models/llama3-70b.yaml --cluster $cluster \
+    --set cluster.inter_node.radix=4096 --table cost

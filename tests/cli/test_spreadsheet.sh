@@ -80,3 +80,32 @@ checks=$((checks + 1))
 checks=$((checks + 1))
 purchase=$(cell 'sheets/unpriced-Option 1.csv' '^"Purchase' 8)
 [ "$purchase" = 'a price is missing' ] || fail "a total without a price: $purchase"
+# … everywhere: in the parts of the year and in the summary.
+for label in 'of it hardware' 'of it between nodes' 'Amortised a year' 'Energy a year' 'Support a year' \
+    'Cost of a year' 'Cost of a delivered GPU-hour' 'Cost of a million tokens' 'Cost of a run'; do
+    checks=$((checks + 1))
+    found=$(cell 'sheets/unpriced-Option 1.csv' "^\"$label\"" 8)
+    [ "$found" = 'a price is missing' ] || fail "$label without a price: $found"
+done
+for column in 4 5 6 7 8; do
+    checks=$((checks + 1))
+    found=$(cell sheets/unpriced-Summary.csv '^1,' $column)
+    [ "$found" = 'a price is missing' ] || fail "column $column of the summary without a price: $found"
+done
+# A price that is no part of the bill, a network that no switches make, and a job that gets nothing done.
+expect 0 '' "${plan[@]}" --set cluster.site.region=Beijing --set cluster.site.power_by=colocation --format xlsx --output colocation.xlsx
+expect 0 '' "${plan[@]}" --set cluster.inter_node.radix=4 --format xlsx --output radix.xlsx
+expect 0 '' "${plan[@]}" --set cluster.cost.failures_per_gpu_hour=1 --set 'cluster.cost.restart=200 h' --format xlsx --output stopped.xlsx
+sheets colocation.xlsx radix.xlsx stopped.xlsx
+summary() {
+    checks=$((checks + 1))
+    found=$(cell "sheets/$1-Summary.csv" '^1,' "$2")
+    [ "$found" = "$3" ] || fail "$1, column $2 of the summary: $found"
+}
+for column in 4 6 8 10; do summary colocation $column 'a price is missing'; done
+summary radix 4 'no total: see above'
+for column in 6 8 10; do summary radix $column 'a price is missing'; done
+summary stopped 4 5995104
+for column in 7 8 9 10; do summary stopped $column 'no work is done'; done
+checks=$((checks + 1))
+! grep -Eq '#(DIV|VALUE|NUM|REF|NAME)|Err:' sheets/*.csv || fail 'an error in a workbook'

@@ -102,6 +102,40 @@ static void options_have_bars_and_a_front(void **state)
     assert_non_null(strstr(front->words, "than: fast, slow."));
 }
 
+static const gl_column priced_columns[] = {{"cluster", "Cluster", GL_NUMBER, 0},
+                                           {"step_time_s", "Step", GL_SECONDS, 0},
+                                           {"currency", NULL, GL_NUMBER, GL_FOR_MACHINES},
+                                           {"per_million_tokens", NULL, GL_NUMBER, 0}};
+
+static void add_priced(gl_table *table, const char *name, double step_s, const char *currency,
+                       double cost)
+{
+    gl_cell *cell = gl_table_add_row(table);
+    cell[0] = gl_text(name);
+    cell[1] = gl_real(step_s);
+    cell[2] = gl_text(currency);
+    cell[3] = gl_real(cost);
+}
+
+/* As fast and dearer is beaten, in spite of a step that differs in its last digits; what has
+ * another currency is not drawn, and that is said. */
+static void a_front_has_ties_and_one_currency(void **state)
+{
+    fixture *f = *state;
+    gl_table *options = add(f, &f->comparison, "options", priced_columns, 4);
+    add_priced(options, "dear", 1, "USD", 3);
+    add_priced(options, "cheap", 1 + 1e-9, "USD", 2);
+    add_priced(options, "same", 1, "USD", 2);
+    add_priced(options, "yen", 0.5, "JPY", 1);
+    const gl_scenario *part = gl_charts_add(&f->report, f->arena)->comparison;
+    const gl_chart *front = chart_named(part, "Cost of tokens against step time");
+    assert_non_null(front);
+    assert_int_equal(front->series_count, 3);
+    assert_string_equal(front->y.title, "USD a million tokens");
+    assert_non_null(strstr(front->words, "than: cheap, same. Left out, because it is in another "
+                                         "currency: yen (JPY)."));
+}
+
 static const gl_column step_columns[] = {
     {"time_s", "Step", GL_SECONDS, 0},     {"time_p10_s", "P10", GL_SECONDS, 0},
     {"time_p90_s", "P90", GL_SECONDS, 0},  {"compute_s", "Compute", GL_SECONDS, 0},
@@ -191,6 +225,30 @@ static void the_staircase_is_drawn(void **state)
     assert_string_equal(stairs->data[2].note, "2 tiers");
 }
 
+static const gl_column staircases_columns[] = {{"cluster", "Cluster", GL_NUMBER, 0},
+                                               {"currency", "Currency", GL_NUMBER, 0},
+                                               {"gpus", "GPUs", GL_NUMBER, 0},
+                                               {"network_per_gpu", "Per GPU", GL_NUMBER, 0}};
+
+static void staircases_have_one_currency(void **state)
+{
+    fixture *f = *state;
+    gl_table *table = add(f, &f->comparison, "staircases", staircases_columns, 4);
+    for (int i = 0; i < 6; i++) {
+        gl_cell *cell = gl_table_add_row(table);
+        cell[0] = gl_text(i < 3 ? "A" : "B");
+        cell[1] = gl_text(i < 3 ? "USD" : "JPY");
+        cell[2] = gl_integer(8 << i);
+        cell[3] = gl_real(1000 + i);
+    }
+    const gl_chart *chart = chart_named(gl_charts_add(&f->report, f->arena)->comparison,
+                                        "Network cost per GPU as the cluster grows");
+    assert_non_null(chart);
+    assert_int_equal(chart->series_count, 1);
+    assert_string_equal(chart->y.title, "network per GPU, USD");
+    assert_non_null(strstr(chart->words, "in another currency: B (JPY)."));
+}
+
 /* Tables of other shapes under the same names have no charts, and no harm is done. */
 static void strange_tables_have_none(void **state)
 {
@@ -211,9 +269,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(options_have_bars_and_a_front, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_front_has_ties_and_one_currency, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scenarios_share_a_chart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_tornado_has_the_largest_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_staircase_is_drawn, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(staircases_have_one_currency, set_up, tear_down),
         cmocka_unit_test_setup_teardown(strange_tables_have_none, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,16 +194,54 @@ static void test_checkpoints(void **state)
     (void)state;
     gl_checkpoints c = gl_cost_checkpoints(1.97e-5, 16384, 60, 600);
     assert_close(54 * 86400 / c.mtbf_s, 419, 0.005);
-    assert_close(c.interval_s, sqrt(2 * 60 * c.mtbf_s), 1e-12);
-    assert_true(c.waste_frac > 0.05 && c.waste_frac < 0.2);
-    /* The interval is the best one. */
-    for (double factor = 0.5; factor < 2.1; factor *= 2) {
-        double other = c.interval_s * factor;
-        double waste = 60 / other + (other / 2 + 600) / c.mtbf_s;
-        assert_true(waste >= c.waste_frac - 1e-12);
+    assert_true(c.goodput_frac > 0.8 && c.goodput_frac < 0.95);
+    assert_close(gl_cost_checkpoints(0, 8, 60, 600).goodput_frac, 1, 0);
+    /* A checkpoint that takes no time is written all the time: only restarts are lost. */
+    assert_close(gl_cost_checkpoints(0.01, 8, 0, 600).goodput_frac, exp(-600 * 0.08 / 3600), 1e-12);
+}
+
+/* Share of the time that counts with another interval. */
+static double goodput_at(double interval_s, double mtbf_s, double checkpoint_s, double restart_s)
+{
+    return interval_s /
+           (mtbf_s * exp(restart_s / mtbf_s) * (exp((interval_s + checkpoint_s) / mtbf_s) - 1));
+}
+
+/* Daly 2006, figures 3 to 5: checkpoints of 5 minutes; stops 24 h, 6 h and 15 min apart. */
+static void test_daly_intervals(void **state)
+{
+    (void)state;
+    static const struct {
+        double mtbf_min, interval_min, within;
+    } rows[] = {{1440, 117, 0.5}, {360, 57, 0.5}, {15, 9.1, 0.05}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        gl_checkpoints c = gl_cost_checkpoints(60 / rows[i].mtbf_min, 1, 300, 600);
+        assert_close(c.mtbf_s, rows[i].mtbf_min * 60, 1e-12);
+        assert_true(fabs(c.interval_s / 60 - rows[i].interval_min) < rows[i].within);
+        assert_close(c.goodput_frac, goodput_at(c.interval_s, c.mtbf_s, 300, 600), 1e-12);
+        /* It is the best one. */
+        for (double factor = 0.5; factor < 2.1; factor *= 2)
+            assert_true(goodput_at(c.interval_s * factor, c.mtbf_s, 300, 600) <=
+                        c.goodput_frac + 1e-12);
     }
-    assert_close(gl_cost_checkpoints(0, 8, 60, 600).waste_frac, 0, 0);
-    assert_close(gl_cost_checkpoints(1, 100000, 60, 600).waste_frac, 1, 0);
+}
+
+/* Young's first order where stops are rare; beyond its range the share falls and stays above 0. */
+static void test_checkpoints_beyond_the_first_order(void **state)
+{
+    (void)state;
+    gl_checkpoints rare = gl_cost_checkpoints(1.97e-5, 128, 60, 600);
+    double young_s = sqrt(2 * 60 * rare.mtbf_s);
+    assert_close(rare.interval_s, young_s, 0.004);
+    assert_close(rare.goodput_frac, 1 - 60 / young_s - (young_s / 2 + 600) / rare.mtbf_s, 1e-4);
+    double last = 1;
+    for (int64_t gpus = 8; gpus <= 1 << 20; gpus *= 2) {
+        gl_checkpoints c = gl_cost_checkpoints(4e-5, gpus, 180, 1800);
+        assert_true(c.goodput_frac > 0 && c.goodput_frac < last);
+        last = c.goodput_frac;
+    }
+    /* From a checkpoint that takes twice the time between stops, the interval is that time. */
+    assert_close(gl_cost_checkpoints(1, 20, 360, 0).interval_s, 180, 1e-12);
 }
 
 /* ---- a cluster's cost ---- */
@@ -257,14 +295,6 @@ static void test_liquid_cooling_apart(void **state)
     outcome_free(&p.o);
 }
 
-static void test_no_price_list_no_cost(void **state)
-{
-    (void)state;
-    priced p = price(HGX("16"), NDR(""));
-    assert_null(p.cost.cluster);
-    outcome_free(&p.o);
-}
-
 static void expect_missing(const char *head, const char *tail, const char *text)
 {
     priced p = price(head, tail);
@@ -273,6 +303,136 @@ static void expect_missing(const char *head, const char *tail, const char *text)
                  p.cost.missing != NULL ? p.cost.missing : "(nothing is missing)");
     assert_true(isnan(p.cost.typical.capex));
     assert_true(isnan(p.cost.per_million_tokens.p50));
+    outcome_free(&p.o);
+}
+
+static int64_t pieces_of(const gl_bom *bom, const char *part)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < bom->count; i++)
+        count += strcmp(bom->lines[i].part, part) == 0 ? bom->lines[i].count : 0;
+    return count;
+}
+
+static void expect_servers(const char *gpu, int nodes, int gpus_per_node, const char *prices,
+                           int64_t servers, const char *note)
+{
+    char head[256], tail[256], part[64];
+    snprintf(head, sizeof head,
+             "  gpu: %s\n  nodes: %d\n  gpus_per_node: %d\n  intra_node: {link: nvlink4}\n", gpu,
+             nodes, gpus_per_node);
+    snprintf(tail, sizeof tail, NDR("") "prices: %s\n", prices);
+    snprintf(part, sizeof part, "server.%s", gpu);
+    priced p = price(head, tail);
+    assert_int_equal(pieces_of(&p.cost.bom, part), servers);
+    assert_int_equal(p.cost.note_count, note != NULL);
+    if (note != NULL && strstr(p.cost.notes[0], note) == NULL)
+        fail_msg("'%s' is not in '%s'", note, p.cost.notes[0]);
+    outcome_free(&p.o);
+}
+
+/* Nodes that the network joins are machines of their own; racks hold several. */
+static void test_every_node_has_a_server(void **state)
+{
+    (void)state;
+    expect_servers("h100-sxm", 16, 8, "standard", 16, NULL);
+    expect_servers("h100-sxm", 32, 4, "standard", 32,
+                   "server.h100-sxm is a machine of 8 GPUs and a node here has 4");
+    expect_servers("h100-sxm", 16, 1, "standard", 16, "and a node here has 1");
+    expect_servers("h100-sxm", 4, 16, "standard", 8, NULL);
+    /* Twelve GPUs are no whole number of such servers: they are put together. */
+    expect_servers("h100-sxm", 4, 12, "standard", 0, NULL);
+    expect_servers("gb300", 36, 4, "standard", 2, NULL);
+    expect_servers("gb300", 37, 4, "standard", 3, NULL);
+    expect_servers("gb300", 36, 4, "{parts: {server.gb300: {rack: false}}}", 36,
+                   "and a node here has 4");
+}
+
+/* What of a whole server is GPUs does not depend on how many of them a node uses. */
+static void test_half_used_servers_are_split_as_bought(void **state)
+{
+    (void)state;
+    priced p = price("  gpu: h100-sxm\n  nodes: 2\n  gpus_per_node: 4\n  intra_node: {link: "
+                     "nvlink4}\n",
+                     NDR("") "prices: standard\n");
+    p.cost.cluster = &p.cluster; /* which moved when it was returned */
+    assert_close(gl_cost_group_sum(&p.cost, GL_COST_OF_GPUS), 2 * 8 * 31250, 1e-12);
+    assert_close(gl_cost_group_sum(&p.cost, GL_COST_OF_NVLINK), 2 * 20480, 1e-12);
+    outcome_free(&p.o);
+}
+
+#define CARDS "  gpu: h100-pcie\n  nodes: 2\n  gpus_per_node: 8\n"
+
+static void expect_pcie_switches(const char *node, int64_t boards)
+{
+    char head[256];
+    snprintf(head, sizeof head, CARDS "%s", node);
+    priced p = price(head, NDR("") "prices: {exchange: {EUR: 1}, parts: "
+                                   "{bridge.nvlink-bridge-h100: 1}}\n");
+    assert_null(p.cost.missing);
+    assert_int_equal(pieces_of(&p.cost.bom, "pcie-switch.pcie5-x16"), boards);
+    outcome_free(&p.o);
+}
+
+/* As many as the description has, and none where cards are plugged straight into CPUs. */
+static void test_pcie_switches_as_described(void **state)
+{
+    (void)state;
+    expect_pcie_switches("  intra_node: {link: pcie5-x16}\n", 0);
+    expect_pcie_switches("  intra_node: {link: pcie5-x16}\n  pcie: {switches: 4}\n", 2 * 4);
+    expect_pcie_switches("  intra_node: {link: pcie5-x16}\n  pcie: {switches: 1}\n", 2 * 2);
+    expect_pcie_switches("  intra_node: {link: nvlink-bridge-h100, outside_link: pcie5-x16}\n"
+                         "  pcie: {switches: 2}\n",
+                         2 * 2);
+}
+
+/* Ports of the description against those of the switch that is priced. */
+static void test_ports_of_the_priced_switch(void **state)
+{
+    (void)state;
+    expect_missing(HGX("2"),
+                   "  inter_node: {link: ib-ndr, nics_per_node: 8, radix: 4096}\n"
+                   "prices: standard\n",
+                   "the switches of the description have 4096 ports, switch.ib-ndr is the price of "
+                   "one with 64 ports (QM9700 class, 64 x 400G): state cluster.inter_node.radix: "
+                   "64, or what such a switch costs, prices: {base: standard, parts: "
+                   "{switch.ib-ndr: {typical: ..., ports: 4096}}}");
+    priced p = price(HGX("16"), "  inter_node: {link: roce-400, nics_per_node: 8, fabric: "
+                                "rail-optimised, radix: 64}\nprices: standard\n");
+    assert_int_equal(p.cost.note_count, 1);
+    assert_string_equal(p.cost.notes[0],
+                        "12 switches of 64 ports are billed at the price of one with 128 ports "
+                        "(Spectrum-4 SN5600 class, 128 x 400G); with all its ports "
+                        "(cluster.inter_node.radix: 128) 1 would do");
+    outcome_free(&p.o);
+    /* A port of 400G splits into one of 200G for each of two planes. */
+#define PLANES(radix)                                                                              \
+    "  inter_node: {link: roce-400, nics_per_node: 8, planes: 2, radix: " radix "}\nprices: "      \
+    "standard\n"
+    p = price(HGX("16"), PLANES("256"));
+    assert_null(p.cost.missing);
+    assert_int_equal(p.cost.note_count, 0);
+    outcome_free(&p.o);
+    expect_missing(HGX("16"), PLANES("257"), "one with 256 ports");
+    p = price(HGX("16"), NDR("") "prices: {parts: {switch.ib-ndr: {ports: 32}}}\n");
+    assert_non_null(p.cost.missing);
+    outcome_free(&p.o);
+}
+
+/* A network of nodes that no switches join is not billed as one switch. */
+static void test_in_band_network_has_its_limit(void **state)
+{
+    (void)state;
+    expect_missing(HGX("5000"), NDR("") "prices: standard\n",
+                   "5000 nodes are more than three tiers of switches with 32 ports join (the "
+                   "in-band network: switch.in-band, ports)");
+}
+
+static void test_no_price_list_no_cost(void **state)
+{
+    (void)state;
+    priced p = price(HGX("16"), NDR(""));
+    assert_null(p.cost.cluster);
     outcome_free(&p.o);
 }
 
@@ -286,7 +446,7 @@ static void test_what_has_no_price_stops_the_total(void **state)
                    "no price for nic.efa-400 (16 of them): state it in a price list of your own, "
                    "prices: {base: standard, parts: {nic.efa-400: {typical: ...}}}");
     expect_missing("  gpu: h100-pcie\n  nodes: 1\n  gpus_per_node: 8\n  intra_node: {link: "
-                   "pcie5-x16}\n",
+                   "pcie5-x16}\n  pcie: {switches: 2}\n",
                    "prices: standard\n",
                    "pcie-switch.pcie5-x16 is priced in EUR and the list has no rate for it: state "
                    "how many USD one EUR is");
@@ -300,7 +460,7 @@ static void test_exchange(void **state)
 {
     (void)state;
     priced p = price("  gpu: h100-pcie\n  nodes: 1\n  gpus_per_node: 8\n  intra_node: {link: "
-                     "pcie5-x16}\n",
+                     "pcie5-x16}\n  pcie: {switches: 2}\n",
                      "prices: {exchange: {EUR: 1.1}}\n");
     assert_null(p.cost.missing);
     assert_close(gl_bom_sum(&p.cost.bom, GL_COST_OF_PCIE_SWITCHES), 2 * 2000 * 1.1, 1e-12);
@@ -383,6 +543,102 @@ static void test_site_line_and_expansion(void **state)
     outcome_free(&p.o);
 }
 
+/* What is added has its network, also to a node alone; what has no total says so. */
+static void test_expansion_has_its_network(void **state)
+{
+    (void)state;
+    priced whole = price(HGX("16"), NDR("") "prices: standard\n");
+    priced p = price(HGX("1"), NDR("") "  expansion: {nodes: 16}\nprices: standard\n");
+    assert_close(p.cost.typical.capex, 296644, 1e-12);
+    assert_close(p.cost.expansion.at_once, whole.cost.typical.capex, 1e-12);
+    outcome_free(&whole.o);
+    outcome_free(&p.o);
+    p = price(HGX("16"), "  inter_node: {link: ib-ndr, nics_per_node: 8, radix: 16}\n"
+                         "  expansion: {nodes: 5000, after_months: 12}\nprices: standard\n");
+    assert_null(p.cost.missing);
+    assert_true(isnan(p.cost.expansion.at_once) && isnan(p.cost.expansion.staged));
+    assert_non_null(strstr(p.cost.notes[p.cost.note_count - 1],
+                           "the expansion to 5000 nodes has no total: 5000 nodes are more than "
+                           "three tiers of switches with 16 ports join"));
+    outcome_free(&p.o);
+    priced alone = load_cluster(HGX("1"), "  expansion: {nodes: 16}\nprices: standard\n");
+    assert_false(alone.o.ok);
+    outcome_free(&alone.o);
+}
+
+static const gl_cost_source *source_of(const gl_cost *cost, const char *name)
+{
+    for (size_t i = 0; i < cost->source_count; i++)
+        if (strcmp(cost->sources[i].name, name) == 0)
+            return &cost->sources[i];
+    return NULL;
+}
+
+static void expect_effect(const priced *p, const char *name)
+{
+    const gl_cost_source *source = source_of(&p->cost, name);
+    assert_non_null(source);
+    assert_true(source->p90_change > source->p10_change);
+}
+
+/* Every range moves the cost: that of a leased line, of spares, of the power of servers and racks.
+ */
+static void test_every_range_is_drawn(void **state)
+{
+    (void)state;
+    priced p =
+        price("  gpu: h100-pcie\n  nodes: 16\n  gpus_per_node: 8\n  intra_node: {link: "
+              "pcie5-x16}\n",
+              NDR("") "  sites: {count: 2, link: {bandwidth: 100 Gbit/s, latency: 5 ms, route: "
+                      "Frankfurt-London}}\nprices: standard\n");
+    expect_effect(&p, "price of leased-line.frankfurt-london");
+    expect_effect(&p, "term.spares");
+    expect_effect(&p, "term.server-power");
+    const gl_cost_source *racks = source_of(&p.cost, "term.rack-power");
+    assert_true(racks->p90_change < racks->p10_change);
+    assert_close(source_of(&p.cost, "price of leased-line.frankfurt-london")->high / 1.25, 72.4,
+                 1e-12);
+    outcome_free(&p.o);
+}
+
+/* A region whose price nobody says is named, not the default. */
+static void test_missing_region_is_named(void **state)
+{
+    (void)state;
+    expect_missing(HGX("2"),
+                   NDR("") "  site: {region: Beijing, power_by: colocation}\nprices: "
+                           "standard\n",
+                   "no price for colocation.beijing: state cluster.site.colocation_per_kw_month");
+}
+
+/* A job that is stopped faster than it starts costs nothing that has a value, and says so. */
+static void test_no_work_has_no_cost(void **state)
+{
+    (void)state;
+    priced p =
+        price(HGX("16"), NDR("") "  cost: {failures_per_gpu_hour: 1, restart: 200 h}\nprices: "
+                                 "standard\n");
+    const gl_cost *c = &p.cost;
+    assert_true(c->typical.per_year > 0);
+    assert_true(isnan(c->typical.per_gpu_hour) && isnan(c->typical.per_million_tokens));
+    assert_true(isnan(c->per_gpu_hour.p10) && isnan(c->per_million_tokens.p90));
+    assert_true(isnan(gl_cost_probability_cheaper(c, c)));
+    assert_non_null(strstr(c->notes[0], "the job is stopped every 28.1 s"));
+    outcome_free(&p.o);
+    /* At 65,536 GPUs, with defaults, all is finite. */
+    p = price(HGX("4000"), NDR("") "prices: {parts: {switch.in-band: {ports: 64}}}\n");
+    gl_cost large = cost_of(&p, STEP_S, 0);
+    assert_null(large.missing);
+    assert_true(isfinite(large.per_million_tokens.p90));
+    assert_true(large.per_million_tokens.p90 > large.typical.per_million_tokens);
+    outcome_free(&p.o);
+    p = price(HGX("2"), NDR("") "  cost: {failures_per_gpu_hour: 0}\nprices: standard\n");
+    assert_true(isnan(p.cost.typical.mtbf_s));
+    assert_close(p.cost.typical.goodput, 1, 0);
+    assert_non_null(strstr(p.cost.notes[0], "never stopped"));
+    outcome_free(&p.o);
+}
+
 static void test_rent(void **state)
 {
     (void)state;
@@ -391,6 +647,18 @@ static void test_rent(void **state)
     assert_close(p.cost.typical.capex, 0, 0);
     assert_close(p.cost.typical.per_year, 128 * 8760 * 2.4575, 1e-12);
     assert_close(p.cost.typical.energy_per_year, 0, 0);
+    /* Where nothing is bought, nothing pays for itself. */
+    gl_cost slow = cost_of(&p, STEP_S * 2, 0);
+    gl_cost_even even = gl_cost_break_even(&p.cost, &slow);
+    assert_true(isnan(even.months) && isnan(even.network) && isnan(even.network_at_even));
+    /* What is bought pays by the rent that it saves. */
+    priced bought = price(HGX("16"), NDR("") "prices: standard\n");
+    even = gl_cost_break_even(&p.cost, &bought.cost);
+    assert_ptr_equal(even.dear, &bought.cost);
+    const gl_cost_figures *b = &bought.cost.typical;
+    double saved = p.cost.typical.rent_per_year - (b->per_year - b->amortised_per_year);
+    assert_close(even.months, b->capex / (saved / 12), 1e-9);
+    outcome_free(&bought.o);
     outcome_free(&p.o);
 }
 
@@ -500,6 +768,17 @@ int main(void)
         cmocka_unit_test(test_superpod_racks),
         cmocka_unit_test(test_three_conventions),
         cmocka_unit_test(test_checkpoints),
+        cmocka_unit_test(test_daly_intervals),
+        cmocka_unit_test(test_checkpoints_beyond_the_first_order),
+        cmocka_unit_test(test_every_node_has_a_server),
+        cmocka_unit_test(test_half_used_servers_are_split_as_bought),
+        cmocka_unit_test(test_pcie_switches_as_described),
+        cmocka_unit_test(test_ports_of_the_priced_switch),
+        cmocka_unit_test(test_in_band_network_has_its_limit),
+        cmocka_unit_test(test_expansion_has_its_network),
+        cmocka_unit_test(test_every_range_is_drawn),
+        cmocka_unit_test(test_missing_region_is_named),
+        cmocka_unit_test(test_no_work_has_no_cost),
         cmocka_unit_test(test_sums_agree),
         cmocka_unit_test(test_liquid_cooling_apart),
         cmocka_unit_test(test_no_price_list_no_cost),

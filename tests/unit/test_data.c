@@ -3,7 +3,7 @@
 #include "tests/support.h"
 
 #include "common/datadir.h"
-#include "planner/core/cost_terms.h"
+#include "planner/core/bom.h"
 #include "planner/core/parameters.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
@@ -182,6 +182,20 @@ static void test_every_transport_has_an_overlap_tax(void **state)
 
 /* ---- clusters and calibrations ---- */
 
+/* What is billed can be bought: switches with the ports of those that are priced, whole servers. */
+static void check_bill(gl_arena *arena, gl_cluster *cluster)
+{
+    gl_bom bom;
+    gl_diagnostics diagnostics = {0};
+    cluster->price_list = gl_prices_load("standard", arena, &diagnostics);
+    assert_clean("standard", &diagnostics);
+    gl_bom_build(cluster, cluster->nodes, arena, &bom);
+    for (size_t i = 0; i < bom.note_count; i++)
+        fail_msg("%s: %s", cluster->name, bom.notes[i]);
+    if (bom.missing != NULL && strstr(bom.missing, "the switches of the description") != NULL)
+        fail_msg("%s: %s", cluster->name, bom.missing);
+}
+
 static void check_cluster(gl_arena *arena, const char *folder, const char *file)
 {
     gl_diagnostics diagnostics = {0};
@@ -196,6 +210,7 @@ static void check_cluster(gl_arena *arena, const char *folder, const char *file)
     assert_non_null(cluster.intra.link);
     assert_non_null(cluster.inter.link);
     assert_true(cluster.bounded);
+    check_bill(arena, &cluster);
     const char *path = source_path(arena, gl_arena_printf(arena, "%s/%s", folder, file));
     assert_int_equal(strncmp(first_line(arena, path), "# ", 2), 0); /* says what it is */
 }

@@ -65,6 +65,80 @@ static void test_own_prices_go_over_the_base(void **state)
     outcome_free(&l.o);
 }
 
+/* One end of a range moves that end; the rest stays as in the base. */
+static void test_one_end_of_a_range(void **state)
+{
+    (void)state;
+    loaded_list l = load_prices("prices: {parts: {server.h100-sxm: {high: 400000}, switch.ib-ndr: "
+                                "{low: 30000}, term.life: {high: 7}}}\n");
+    assert_loaded(&l.o);
+    const gl_price *server = gl_price_find(l.list, "server", "h100-sxm");
+    assert_close(server->low, 255237.04, 0);
+    assert_close(server->typical, 296644, 0);
+    assert_close(server->high, 400000, 0);
+    const gl_price *leaf = gl_price_find(l.list, "switch", "ib-ndr");
+    assert_close(leaf->low, 30000, 0);
+    assert_close(leaf->typical, 36000, 0);
+    assert_close(leaf->high, 50000, 0);
+    outcome_free(&l.o);
+    refused("prices: {parts: {server.h100-sxm: {high: 200000}}}\n",
+            "p.yaml:1:35: server.h100-sxm: low <= typical <= high does not hold: 255237, 296644, "
+            "200000");
+    refused("prices: {parts: {gpu.l40s: {high: 9000}}}\n",
+            "p.yaml:1:28: gpu.l40s: found one end of a range, and the base has no price; needed: "
+            "typical, or low and high");
+    refused("prices: {exchange: {EUR: 1.1}, parts: {server.h100-sxm: {high: 400000, currency: "
+            "EUR}}}\n",
+            "p.yaml:1:57: server.h100-sxm: the base's price is in USD, and this is in EUR: state "
+            "typical, or low and high");
+    refused("prices: {currency: JPY, exchange: {USD: 150}, parts: {server.h100-sxm: {high: "
+            "4e7}}}\n",
+            "p.yaml:1:72: server.h100-sxm: the base's price is in USD, and this is in JPY: …");
+    refused("prices: {exchange: {EUR: 1.1}, parts: {server.h100-sxm: {currency: EUR}}}\n",
+            "p.yaml:1:57: server.h100-sxm: the base's price is in USD, and this is in EUR: …");
+    l = load_prices("prices: {currency: JPY, exchange: {USD: 150}, parts: {term.life: {high: 7}, "
+                    "gpu.l40s: {note: asked}}}\n");
+    assert_loaded(&l.o);
+    outcome_free(&l.o);
+}
+
+/* What has no price has no range. */
+static void test_unpriced_is_empty(void **state)
+{
+    (void)state;
+    loaded_list l = load_prices("prices: {parts: {gpu.l40s: {note: asked}}}\n");
+    assert_loaded(&l.o);
+    const char *const names[] = {"l40s", "h100-sxm"};
+    for (size_t i = 0; i < 2; i++) {
+        const gl_price *gpu = gl_price_find(l.list, "gpu", names[i]);
+        assert_int_equal(isnan(gpu->typical), i == 0);
+        assert_int_equal(isnan(gpu->low), i == 0);
+        assert_int_equal(isnan(gpu->high), i == 0);
+    }
+    outcome_free(&l.o);
+}
+
+static void test_dates_are_days(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"tomorrow",    "2026-13-45", "2026-02-29",
+                                        "2026-11-31",  "2026-1-1",   "20261120",
+                                        "2026-11-20x", "2026-00-10", "2026-10-00"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[200], problem[200];
+        snprintf(text, sizeof text, "prices: {parts: {fibre: {typical: 9, date: %s}}}\n", wrong[i]);
+        snprintf(problem, sizeof problem,
+                 "p.yaml:1:44: fibre: found date '%s'; needed: a day, such as 2026-11-20",
+                 wrong[i]);
+        refused(text, problem);
+    }
+    refused("prices: {sources: {s: {text: t, date: soon, confidence: low}}}\n",
+            "p.yaml:1:39: prices.sources: found date 'soon'; needed: a day, such as 2026-11-20");
+    loaded_list l = load_prices("prices: {parts: {fibre: {typical: 9, date: 2028-02-29}}}\n");
+    assert_loaded(&l.o);
+    outcome_free(&l.o);
+}
+
 /* Fields that are no price leave the price as it is. */
 static void test_fields_go_over_fields(void **state)
 {
@@ -250,7 +324,7 @@ static void test_schema_has_every_range(void **state)
     const gl_field *server = gl_fields_find(schema, "prices.parts.server.GPU");
     assert_true(rate->minimum > 0 && rate->maximum < 1e10);
     assert_true(server->minimum >= 0 && server->maximum <= 1e12);
-    assert_non_null(strstr(server->doc, "Has power, gpus, nics_included."));
+    assert_non_null(strstr(server->doc, "Has power, gpus, rack, nics_included."));
     gl_arena_destroy(arena);
 }
 
@@ -357,6 +431,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_own_prices_go_over_the_base),
+        cmocka_unit_test(test_one_end_of_a_range),
+        cmocka_unit_test(test_unpriced_is_empty),
+        cmocka_unit_test(test_dates_are_days),
         cmocka_unit_test(test_fields_go_over_fields),
         cmocka_unit_test(test_currencies),
         cmocka_unit_test(test_refused),
