@@ -232,7 +232,7 @@ static void read_settings(gl_facts *facts, const char *path, const gl_run *run)
                 gl_arena_printf(facts->arena, "%s run %lld", path, (long long)run->id), 0, line,
                 length);
             gl_log_add_setting(
-                facts->log, facts->arena, gl_arena_strndup(facts->arena, line, equals),
+                facts->log, facts->arena, -1, gl_arena_strndup(facts->arena, line, equals),
                 gl_arena_strndup(facts->arena, line + equals + 1, length - equals - 1), quote);
         }
         line += length + (line[length] == '\n');

@@ -6,6 +6,7 @@
 #include "calibrate/import/measured_csv.h"
 #include "calibrate/import/nccl_json.h"
 #include "calibrate/import/nccl_text.h"
+#include "calibrate/import/not_text.h"
 #include "common/arena.h"
 
 #include <errno.h>
@@ -36,17 +37,6 @@ static bool refuse_read_error(import *in)
 }
 
 /* ---- formats ---- */
-
-static bool looks_binary(const char *text, size_t length)
-{
-    size_t odd = 0;
-    if (length >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe))
-        return true; /* UTF-16, from a Windows editor */
-    for (size_t i = 0; i < length; i++)
-        odd += text[i] == '\0' ||
-               ((unsigned char)text[i] < 32 && strchr("\t\n\r\f\b\x1b", text[i]) == NULL);
-    return odd * 20 > length;
-}
 
 /* Windows programs put a byte order mark before text. */
 static size_t mark_length(const char *text, size_t length)
@@ -242,12 +232,11 @@ static bool import_start(import *in, gl_import_result *result)
     const char *start = gl_line_reader_peek(in->reader, &length);
     if (in->reader->failed)
         return refuse_read_error(in);
-    if (length == 0)
-        return refuse_file(in, 0, "the file is empty");
     if (length >= 15 && memcmp(start, "SQLite format 3", 15) == 0)
         return refuse_file(in, 0, "this is a database; use gpulink-calibrate merge for those");
-    if (looks_binary(start, length))
-        return refuse_file(in, 0, "this is a binary file (or UTF-16), not text");
+    const char *other = gl_not_text(start, length);
+    if (other != NULL)
+        return refuse_file(in, 0, other);
     if (gl_measured_csv_recognise(start, length))
         return import_csv(in, result);
     size_t mark = mark_length(start, length);
