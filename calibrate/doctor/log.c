@@ -34,8 +34,8 @@ static gl_log_setting *setting_of(gl_log *log, gl_arena *arena, const char *name
     return &log->settings[log->setting_count++];
 }
 
-void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name,
-                        const char *value, gl_quote quote)
+void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name, const char *value,
+                        gl_quote quote)
 {
     if (strcmp(name, "NCCL_VERSION") == 0)
         return; /* of an image, and no setting */

@@ -25,7 +25,8 @@ enum {
     GL_LOG_BUS_LIMIT = 256,
     GL_LOG_AFFINITY_LIMIT = 64,
     GL_LOG_LISTED_LIMIT = 1024,
-    GL_LOG_GPU_LIMIT = 64
+    GL_LOG_GPU_LIMIT = 64,
+    GL_LOG_PAIR_LIMIT = 256
 };
 
 /* Kinds of lines. Each is counted and its first line kept. */
@@ -178,14 +179,18 @@ typedef struct gl_log_setting {
     uint64_t *hosts; /* a bit for each that said so; NULL: nobody knows whose it is */
 } gl_log_setting;
 
+typedef struct gl_log_pair {
+    long from, to;
+} gl_log_pair;
+
 typedef struct gl_log {
     uint64_t line_count, nccl_lines;
     gl_said_line said[GL_SAID_COUNT];
-    const char *version; /* "2.28.9"; "" unknown */
+    const char *version;                         /* "2.28.9"; "" unknown */
     gl_quote version_quote, other_version_quote; /* the first line, and the first that differs */
-    const char *network; /* of the last "Using network"; "" */
-    const char *gpu;     /* the first name in a list of devices; "" */
-    int ranks, nodes;    /* of the largest communicator; 0 unknown */
+    const char *network;                         /* of the last "Using network"; "" */
+    const char *gpu;                             /* the first name in a list of devices; "" */
+    int ranks, nodes;                            /* of the largest communicator; 0 unknown */
     /* Communicators of several sizes or members: the numbers of ranks in channel lines are those of
      * any of them, so that nothing is concluded from single ranks. */
     bool is_ambiguous;
@@ -193,10 +198,8 @@ typedef struct gl_log {
     size_t host_count, host_capacity;
     gl_log_rank *ranks_table; /* of the largest communicator */
     size_t rank_capacity;
-    /* Pairs of GPUs of a node that talk through host memory, by their indices, and channels of
-     * which the GPUs are not known. */
-    uint64_t shm_pairs[GL_LOG_GPU_LIMIT];
-    uint64_t shm_unplaced;
+    gl_log_pair shm_pairs[GL_LOG_PAIR_LIMIT]; /* ranks that talk through host memory */
+    size_t shm_pair_count;                    /* one more than fit: there are others */
     gl_log_setting settings[GL_LOG_SETTING_LIMIT];
     size_t setting_count;
     uint64_t buses[GL_LOG_BUS_LIMIT]; /* of GPUs, as NCCL prints them (0x9d000 is 9d:00.0) */
@@ -216,8 +219,8 @@ gl_log *gl_log_create(gl_arena *arena);
 bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, gl_error *err);
 
 /* Adds NAME=value. `host`: who said so; −1 it stands elsewhere (a database, the environment). */
-void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name,
-                        const char *value, gl_quote quote);
+void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name, const char *value,
+                        gl_quote quote);
 
 static inline bool gl_log_is_set_on(const gl_log_setting *setting, int host)
 {

@@ -12,11 +12,11 @@
 static bool is_asked_of_hosts(gl_said what)
 {
     static const gl_said asked[] = {
-        GL_SAID_SHM,          GL_SAID_SOCKET,          GL_SAID_USING_SOCKET, GL_SAID_USING_OTHER,
-        GL_SAID_NO_IB,        GL_SAID_IB_LIST,         GL_SAID_PLUGIN_ERROR, GL_SAID_GDR_TOO_FAR,
-        GL_SAID_RING_NVLINK,  GL_SAID_RING_PCIE,       GL_SAID_RING_SYS,     GL_SAID_RING_NET_SYS,
-        GL_SAID_GPU_SYS_NET,  GL_SAID_NVLS_INCAPABLE,  GL_SAID_NO_GDR_RECEIVE,
-        GL_SAID_NVLS_CAPABLE, GL_SAID_HCA_GDR_OFF};
+        GL_SAID_SHM,         GL_SAID_SOCKET,         GL_SAID_USING_SOCKET,   GL_SAID_USING_OTHER,
+        GL_SAID_NO_IB,       GL_SAID_IB_LIST,        GL_SAID_PLUGIN_ERROR,   GL_SAID_GDR_TOO_FAR,
+        GL_SAID_RING_NVLINK, GL_SAID_RING_PCIE,      GL_SAID_RING_SYS,       GL_SAID_RING_NET_SYS,
+        GL_SAID_GPU_SYS_NET, GL_SAID_NVLS_INCAPABLE, GL_SAID_NO_GDR_RECEIVE, GL_SAID_NVLS_CAPABLE,
+        GL_SAID_HCA_GDR_OFF};
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
         if (asked[i] == what)
             return true;
@@ -167,12 +167,13 @@ static void read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
 
 static void note_shm_pair(gl_log *log, const channel *c)
 {
-    const gl_log_rank *from = rank_of(log, c->from), *to = rank_of(log, c->to);
-    bool placed = from != NULL && to != NULL && from->gpu >= 0 && to->gpu >= 0 &&
-                  from->gpu < GL_LOG_GPU_LIMIT && to->gpu < GL_LOG_GPU_LIMIT;
-    log->shm_unplaced += !placed;
-    if (placed)
-        log->shm_pairs[from->gpu] |= UINT64_C(1) << to->gpu;
+    for (size_t i = 0; i < log->shm_pair_count && i < GL_LOG_PAIR_LIMIT; i++)
+        if (log->shm_pairs[i].from == c->from && log->shm_pairs[i].to == c->to)
+            return;
+    if (log->shm_pair_count < GL_LOG_PAIR_LIMIT)
+        log->shm_pairs[log->shm_pair_count] = (gl_log_pair){c->from, c->to};
+    if (log->shm_pair_count <= GL_LOG_PAIR_LIMIT)
+        log->shm_pair_count++;
 }
 
 /* Behind " -> ", as pages escape it, too; NULL when it is not there. */
@@ -398,6 +399,8 @@ static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place
     size_t length = strlen(value);
     while (length > 0 && strchr(" .\r", value[length - 1]) != NULL)
         value[--length] = '\0';
+    if (length == 0)
+        return; /* torn off, or set to nothing */
     gl_quote quote = {.file = place->file, .line = place->line};
     if (is_secret(name))
         snprintf(value, sizeof value, "(set)");
@@ -435,8 +438,7 @@ static void read_version(gl_log *log, gl_arena *arena, const gl_log_place *place
     size_t length = strcspn(version, "+ \r");
     if (!gl_starts_with(text, "NCCL version ") || !isdigit((unsigned char)*version))
         return;
-    gl_log_nccl_host *host =
-        piece != NULL && piece->host >= 0 ? &log->hosts[piece->host] : NULL;
+    gl_log_nccl_host *host = piece != NULL && piece->host >= 0 ? &log->hosts[piece->host] : NULL;
     bool again = strlen(log->version) == length && strncmp(log->version, version, length) == 0;
     if (again && (host == NULL || host->version != NULL) &&
         (host == NULL || strcmp(host->version, log->version) == 0))
@@ -444,8 +446,7 @@ static void read_version(gl_log *log, gl_arena *arena, const gl_log_place *place
     version = copy_word(arena, version, "+ \r");
     if (log->version[0] == '\0') {
         log->version = version;
-        log->version_quote =
-            gl_quote_make(arena, place->file, place->line, start, strlen(start));
+        log->version_quote = gl_quote_make(arena, place->file, place->line, start, strlen(start));
     } else if (!again && host == NULL) {
         gl_quote_once(&log->other_version_quote, arena, place->file, place->line, start);
     }
@@ -557,12 +558,13 @@ gl_said gl_log_nic_event(const char *text)
     /* By the names that libibverbs gives events; NCCL puts "Got async event", "Got non-fatal async
      * event", "async fatal event" and "async fatal event on QP" before them. */
     static const char *const harmless[] = {
-        "port active",   "client reregistration", "LID change",  "SM change",
-        "P_Key change",  "pkey change",           "GID table",   "communication established",
-        "queue drained", "WQE reached",           "SRQ limit",   "path migration complete",
+        "port active",   "client reregistration", "LID change", "SM change",
+        "P_Key change",  "pkey change",           "GID table",  "communication established",
+        "queue drained", "WQE reached",           "SRQ limit",  "path migration complete",
         "path migrated", "path migration succ"};
-    static const char *const failures[] = {"port error", "catastrophic", "QP fatal", "device fatal",
-                                           "CQ error",   "CQ_ERR",       "work queue error"};
+    static const char *const failures[] = {"port error",      "catastrophic", "QP fatal",
+                                           "device fatal",    "CQ error",     "CQ_ERR",
+                                           "work queue error"};
     const char *event = strstr(text, "async ");
     if (event == NULL || strstr(event, "event") == NULL)
         return GL_SAID_COUNT;

@@ -101,11 +101,13 @@ static void found_no_ib(gl_diagnosis *d, const gl_rule *rule, gl_said what,
     if (host == NULL || gl_said_count(d, GL_SAID_IB_LIST) == 0)
         return;
     f->subject = host->name;
-    f->title = plugin ? gl_arena_printf(d->arena, "A network plugin or library could not be loaded "
-                                                  "on %s; other hosts have RDMA devices",
+    f->title = plugin ? gl_arena_printf(d->arena,
+                                        "A network plugin or library could not be loaded "
+                                        "on %s; other hosts have RDMA devices",
                                         host->name)
-                      : gl_arena_printf(d->arena, "NCCL found no RDMA device on %s; other hosts "
-                                                  "have some",
+                      : gl_arena_printf(d->arena,
+                                        "NCCL found no RDMA device on %s; other hosts "
+                                        "have some",
                                         host->name);
     gl_found_proof(f, gl_said_first(d, GL_SAID_IB_LIST));
 }
@@ -191,8 +193,8 @@ static void find_partial_hosts(gl_diagnosis *d, const gl_rule *rule)
     size_t without = 0, with = 0;
     for (size_t i = 0; i < log->host_count; i++) {
         const gl_log_nccl_host *h = &log->hosts[i];
-        bool lacks = gl_host_count(h, GL_SAID_GDR) == 0 &&
-                     gl_host_count(h, GL_SAID_NO_GDR_RECEIVE) > 0;
+        bool lacks =
+            gl_host_count(h, GL_SAID_GDR) == 0 && gl_host_count(h, GL_SAID_NO_GDR_RECEIVE) > 0;
         with += gl_host_count(h, GL_SAID_GDR) > 0;
         without += lacks;
         first = lacks && first == NULL ? h : first;
@@ -202,8 +204,9 @@ static void find_partial_hosts(gl_diagnosis *d, const gl_rule *rule)
     gl_finding *f = gl_found(d, rule, GL_WARNING, gl_host_first(first, GL_SAID_NO_GDR_RECEIVE));
     gl_found_proof(f, gl_said_first(d, GL_SAID_GDR));
     f->subject = first->name;
-    f->title = gl_arena_printf(d->arena, "%zu of %zu hosts receive without GPUDirect RDMA, %s first",
-                               without, without + with, first->name);
+    f->title =
+        gl_arena_printf(d->arena, "%zu of %zu hosts receive without GPUDirect RDMA, %s first",
+                        without, without + with, first->name);
 }
 
 /* A rank that receives without it while others have it. Lines may be torn before "/GDRDMA", so a
@@ -410,9 +413,9 @@ static void check_slow_nic(gl_diagnosis *d, const gl_rule *rule)
                                  slow->speed_quote);
         gl_found_proof(f, fast->speed_quote);
         f->subject = h->name;
-        f->title = gl_arena_printf(
-            d->arena, "%s of %s runs at %.0f Gbit/s, where %s runs at %.0f", slow->name, h->name,
-            slow->bytes_per_s * 8e-9, fast->name, fast->bytes_per_s * 8e-9);
+        f->title = gl_arena_printf(d->arena, "%s of %s runs at %.0f Gbit/s, where %s runs at %.0f",
+                                   slow->name, h->name, slow->bytes_per_s * 8e-9, fast->name,
+                                   fast->bytes_per_s * 8e-9);
         return;
     }
 }
@@ -523,8 +526,8 @@ static void check_log_nic(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_log *log = d->facts->log;
     gl_answer several = gl_on_several_nodes(d);
-    gl_said what = gl_said_count(d, GL_SAID_RING_NET_SYS) > 0 ? GL_SAID_RING_NET_SYS
-                                                              : GL_SAID_GPU_SYS_NET;
+    gl_said what =
+        gl_said_count(d, GL_SAID_RING_NET_SYS) > 0 ? GL_SAID_RING_NET_SYS : GL_SAID_GPU_SYS_NET;
     gl_quote proof = {0};
     /* On one node no NIC is used, and on two the type of the search's default means nothing. */
     if (gl_said_count(d, what) == 0 || several == GL_NO)
@@ -648,9 +651,9 @@ static void check_slow_dump(gl_diagnosis *d, const gl_rule *rule)
         gl_finding *f = gl_found(d, rule, GL_WARNING, slowest->quote);
         gl_found_proof(f, fast->quote);
         f->subject = h->name;
-        f->title = gl_arena_printf(
-            d->arena, "GPU %s of %s is on PCIe at %.3g GB/s, its siblings at %.3g", slowest->bus,
-            h->name, slowest->gb_per_s, fast->gb_per_s);
+        f->title =
+            gl_arena_printf(d->arena, "GPU %s of %s is on PCIe at %.3g GB/s, its siblings at %.3g",
+                            slowest->bus, h->name, slowest->gb_per_s, fast->gb_per_s);
     }
 }
 

@@ -61,11 +61,15 @@ static void explain_shm(gl_diagnosis *d, gl_finding *f)
     }
 }
 
-/* The cell of a matrix for two GPUs by their indices. */
-static gl_path path_between(const gl_diagnosis *d, const gl_matrix *m, int from, int to)
+/* The cell of a matrix for two ranks of a node. */
+static gl_path path_between(const gl_diagnosis *d, const gl_matrix *m, const gl_log_pair *pair)
 {
-    const char *row = gl_arena_printf(d->arena, "GPU%d", from);
-    const char *column = gl_arena_printf(d->arena, "GPU%d", to);
+    const gl_log *log = d->facts->log;
+    long last = pair->from > pair->to ? pair->from : pair->to;
+    if (pair->from < 0 || pair->to < 0 || last >= log->ranks || (size_t)last >= log->rank_capacity)
+        return GL_PATH_UNKNOWN;
+    const char *row = gl_arena_printf(d->arena, "GPU%d", log->ranks_table[pair->from].gpu);
+    const char *column = gl_arena_printf(d->arena, "GPU%d", log->ranks_table[pair->to].gpu);
     for (size_t r = 0; r < m->row_count; r++)
         for (size_t k = 0; strcmp(m->rows[r].name, row) == 0 && k < m->row_count; k++)
             if (strcmp(m->rows[k].name, column) == 0 && m->rows[k].column >= 0)
@@ -85,12 +89,11 @@ static bool is_only_across(const gl_diagnosis *d)
         return false;
     if (d->facts->topology.count != 1)
         return d->facts->topology.count == 0 && gl_said_count(d, GL_SAID_RING_SYS) > 0;
-    for (int from = 0; from < GL_LOG_GPU_LIMIT; from++)
-        for (int to = 0; to < GL_LOG_GPU_LIMIT; to++)
-            if ((log->shm_pairs[from] >> to & 1) != 0 &&
-                path_between(d, d->facts->topology.items[0], from, to) != GL_PATH_SYS)
-                return false;
-    return log->shm_unplaced == 0;
+    for (size_t i = 0; i < log->shm_pair_count; i++)
+        if (i == GL_LOG_PAIR_LIMIT ||
+            path_between(d, d->facts->topology.items[0], &log->shm_pairs[i]) != GL_PATH_SYS)
+            return false;
+    return true;
 }
 
 static void check_shm(gl_diagnosis *d, const gl_rule *rule)
@@ -99,8 +102,8 @@ static void check_shm(gl_diagnosis *d, const gl_rule *rule)
     gl_quote nvlink = gl_nvlink_proof(d);
     if (gl_said_count(d, GL_SAID_SHM) == 0)
         return;
-    bool fast = nvlink.text != NULL || (gpu != NULL && gpu->is_on_board) ||
-                p2p_off(d, GL_SAID_SHM) != NULL;
+    bool fast =
+        nvlink.text != NULL || (gpu != NULL && gpu->is_on_board) || p2p_off(d, GL_SAID_SHM) != NULL;
     bool across = !fast && is_only_across(d);
     gl_finding *f = gl_found(d, rule,
                              fast     ? GL_FAULT
@@ -109,8 +112,9 @@ static void check_shm(gl_diagnosis *d, const gl_rule *rule)
                              gl_said_first(d, GL_SAID_SHM));
     if (across) {
         f->title = "GPUs of different NUMA nodes exchange data through host memory (SHM)";
-        f->meaning = "NCCL's own choice: without NVLink it takes peer-to-peer only where GPUs share "
-                     "a CPU. A ring over all GPUs runs at the speed of these pairs.";
+        f->meaning =
+            "NCCL's own choice: without NVLink it takes peer-to-peer only where GPUs share "
+            "a CPU. A ring over all GPUs runs at the speed of these pairs.";
         f->advice = "Measure NCCL_P2P_LEVEL=SYS against it; keep groups that talk much on one NUMA "
                     "node.";
         gl_found_proof(f, gl_said_first(d, GL_SAID_RING_SYS));
@@ -242,9 +246,8 @@ static bool find_pcie_host(gl_diagnosis *d, const gl_rule *rule)
         if ((!pcie && gl_host_count(h, GL_SAID_RING_SYS) == 0) ||
             gl_host_count(h, GL_SAID_RING_NVLINK) > 0 || h->ranks_seen < 2)
             continue;
-        gl_finding *f =
-            gl_found(d, rule, GL_FAULT,
-                     gl_host_first(h, pcie ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS));
+        gl_finding *f = gl_found(d, rule, GL_FAULT,
+                                 gl_host_first(h, pcie ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS));
         gl_found_proof(f, gl_said_first(d, GL_SAID_RING_NVLINK));
         f->subject = h->name;
         f->title = gl_arena_printf(
@@ -258,8 +261,7 @@ static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
     uint64_t pcie = gl_said_count(d, GL_SAID_RING_PCIE) + gl_said_count(d, GL_SAID_RING_SYS);
-    gl_said what =
-        gl_said_count(d, GL_SAID_RING_PCIE) > 0 ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS;
+    gl_said what = gl_said_count(d, GL_SAID_RING_PCIE) > 0 ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS;
     if (pcie == 0)
         return; /* no graph was logged */
     if (gl_said_count(d, GL_SAID_RING_NVLINK) > 0) {
@@ -267,9 +269,9 @@ static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
         return;
     }
     if (p2p_off(d, what) != NULL && gl_said_count(d, GL_SAID_SHM) +
-                                      gl_said_count(d, GL_SAID_SOCKET_SAME) +
-                                      gl_said_count(d, GL_SAID_RDMA_SAME) >
-                                  0)
+                                            gl_said_count(d, GL_SAID_SOCKET_SAME) +
+                                            gl_said_count(d, GL_SAID_RDMA_SAME) >
+                                        0)
         return; /* the same cause, found where the data goes */
     gl_quote proof = gl_said_first(d, what);
     gl_quote joined = all_pairs_nvlink(&d->facts->topology);
@@ -355,9 +357,13 @@ static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
 
 static void check_numa(gl_diagnosis *d, const gl_rule *rule)
 {
+    const gl_expected_gpu *gpu = gl_gpu_of(d);
     bool ring = gl_said_count(d, GL_SAID_RING_SYS) > 0;
     if (ring && gl_said_count(d, GL_SAID_RING_NVLINK) == 0) {
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_RING_SYS));
+        /* Of many GPUs without NVLink a ring over both sockets is how the machine is built. */
+        bool built = gl_ranks_of_node(d) > 2 && gl_nvlink_proof(d).text == NULL &&
+                     (gpu == NULL || !gpu->is_on_board);
+        gl_found(d, rule, built ? GL_NOTE : GL_WARNING, gl_said_first(d, GL_SAID_RING_SYS));
         return;
     }
     if (!ring && gl_said_count(d, GL_SAID_GPU_SYS_GPU) > 0 &&
@@ -505,7 +511,8 @@ static const gl_rule rules[] = {
      "with the host-memory figures if the GPUs cannot do it.",
      check_p2p_matrix},
     {"p2p-unclear", GL_WARNING, "A pair of GPUs reads NS or U in a peer-to-peer matrix",
-     "In the matrices of NVLink (-p2p n) or atomics (-p2p a) this is normal where GPUs are alike in "
+     "In the matrices of NVLink (-p2p n) or atomics (-p2p a) this is normal where GPUs are alike "
+     "in "
      "it; in those of reads and writes it predicts host memory.",
      "Run nvidia-smi topo -p2p r and topo -p2p w.", check_p2p_unclear},
     {"pcie-instead-of-nvlink", GL_FAULT, "NCCL joins the GPUs by PCIe although they have NVLink",

@@ -341,8 +341,8 @@ typedef struct known_runs {
 static void add_known(known_runs *known, gl_arena *arena, const gl_digest *digest,
                       const gl_run *run)
 {
-    known->digests = gl_arena_grow(arena, known->digests, &known->digest_capacity,
-                                   known->count + 1, sizeof *known->digests);
+    known->digests = gl_arena_grow(arena, known->digests, &known->digest_capacity, known->count + 1,
+                                   sizeof *known->digests);
     known->runs = gl_arena_grow(arena, known->runs, &known->run_capacity, known->count + 1,
                                 sizeof *known->runs);
     known->digests[known->count] = *digest;

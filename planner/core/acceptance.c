@@ -290,8 +290,8 @@ static bool read_place(const judge *j, const gl_curve *curve, double size_bytes,
     gl_error err;
     if (!gl_curve_fit_build(curve, NULL, j->arena, &fit, &err)) {
         if (sample != NULL)
-            *time = (gl_curve_time){.time_s = sample->time_median_s,
-                                    .evidence = GL_EVIDENCE_MEASURED};
+            *time =
+                (gl_curve_time){.time_s = sample->time_median_s, .evidence = GL_EVIDENCE_MEASURED};
         return sample != NULL;
     }
     *time = gl_curve_eval(&fit, size_bytes);
@@ -489,8 +489,9 @@ static void compare_with_plan(const judge *j, gl_acceptance_test *test)
     if (is_immaterial(j, test)) {
         test->plan = GL_ACCEPTANCE_WARN;
         say(j, test, test->plan,
-            gl_arena_printf(j->arena, "%.0f %% slower than planned%s, which costs %.2g us of a step",
-                            over, slow_place(j, test), 1e6 * test->cost_s));
+            gl_arena_printf(j->arena,
+                            "%.0f %% slower than planned%s, which costs %.2g us of a step", over,
+                            slow_place(j, test), 1e6 * test->cost_s));
     } else if (test->measured_evidence == GL_EVIDENCE_INTERPOLATED &&
                test->measured_s / (1 + test->measured_error_frac) <= test->limit_s) {
         test->plan = GL_ACCEPTANCE_WARN;
@@ -709,10 +710,10 @@ static void check_repetition(const judge *j)
         return;
     add_check(j, "repetition", single > 0 ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
               single > 0
-                  ? gl_arena_printf(j->arena,
-                                    "%zu of %zu tests rest on a single run%s: measure them once more",
-                                    single, measured,
-                                    copies ? " (the same figures once more are no second one)" : "")
+                  ? gl_arena_printf(
+                        j->arena, "%zu of %zu tests rest on a single run%s: measure them once more",
+                        single, measured,
+                        copies ? " (the same figures once more are no second one)" : "")
                   : "every test was measured in two runs or more");
 }
 
@@ -755,9 +756,7 @@ static void check_gpu(const judge *j)
     for (size_t i = 0; gpu != NULL && i < j->delivered->run_count; i++) {
         const char *name = j->delivered->runs[i].gpu;
         if (name[0] != '\0')
-            *(is_named(gpu, name)     ? &own
-              : is_another(j, name) ? &other
-                                    : &unknown) = name;
+            *(is_named(gpu, name) ? &own : is_another(j, name) ? &other : &unknown) = name;
     }
     if (other != NULL)
         add_check(j, "gpu", GL_ACCEPTANCE_FAIL,

@@ -77,12 +77,12 @@ typedef struct gl_acceptance_test {
     /* What it is. curve NULL: not measured. */
     const gl_curve *curve;
     const gl_run *run;
-    bool is_alone; /* of groups side by side one was measured alone */
-    bool has_twin; /* measured in place and out of it: the slower of the two counts … */
+    bool is_alone;         /* of groups side by side one was measured alone */
+    bool has_twin;         /* measured in place and out of it: the slower of the two counts … */
     bool is_slow_in_place; /* … which is this one */
     double measured_s, measured_error_frac; /* one sigma of reading it off the curve */
-    double fastest_s; /* of the other place, if that is the faster one: no link is faster */
-    double measured_p95_s;                  /* of the sample at this size; NaN: none */
+    double fastest_s;      /* of the other place, if that is the faster one: no link is faster */
+    double measured_p95_s; /* of the sample at this size; NaN: none */
     gl_evidence measured_evidence;
     int iterations;     /* fewest of the samples used; 0 = not known */
     double wrong;       /* most wrong elements of the curve's samples; NaN: not checked */
@@ -90,7 +90,7 @@ typedef struct gl_acceptance_test {
     int copies;         /* runs that hold the figures of another one */
     double repeat_frac; /* how far the others are off this one, at most */
     /* What follows. */
-    double cost_s; /* calls × (measured − planned): what a step loses if nothing hides it */
+    double cost_s;      /* calls × (measured − planned): what a step loses if nothing hides it */
     double link_cost_s; /* the same of all messages of its link that are over their limit */
     gl_acceptance_verdict plan, need, link; /* the three comparisons */
     gl_acceptance_verdict verdict;

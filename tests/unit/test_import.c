@@ -250,8 +250,8 @@ static int64_t import_known(const char *db, const char *text, const char *name,
     gl_store *store;
     gl_error err;
     gl_import_result result;
-    if (!import_text(text, name, said, &result, &err) || !gl_store_open_writable(db, &store, &err) ||
-        !gl_import_write(store, &result, 1, &err))
+    if (!import_text(text, name, said, &result, &err) ||
+        !gl_store_open_writable(db, &store, &err) || !gl_import_write(store, &result, 1, &err))
         fail_msg("%s: %s", name, err.message);
     gl_store_close(store);
     if (result.runs[0].same_as != 0)
@@ -281,11 +281,10 @@ static void test_same_samples_are_one_run(void **state)
     assert_int_equal(import_known(db, text, "other.txt", &nothing_said), 1);
     assert_int_equal(import_known(db, text, "first.txt", &labelled), 1);
     assert_int_equal(import_known(db, each_line(text, "", "\r\n"), "x.txt", &nothing_said), 1);
-    assert_int_equal(import_known(db, each_line(text, "[1,0]<stdout>:", "\n"), "x.txt",
-                                  &nothing_said),
-                     1);
-    assert_int_equal(import_known(db, gl_arena_printf(arena, "\n%s\n", text), "x.txt", &nothing_said),
-                     1);
+    assert_int_equal(
+        import_known(db, each_line(text, "[1,0]<stdout>:", "\n"), "x.txt", &nothing_said), 1);
+    assert_int_equal(
+        import_known(db, gl_arena_printf(arena, "\n%s\n", text), "x.txt", &nothing_said), 1);
     /* What the curves are of counts, and so does the last digit. */
     assert_int_equal(import_known(db, text, "first.txt", &forced), 0);
     char *off = gl_arena_strdup(arena, text), *row = strstr(off, "float"), *time;
