@@ -624,17 +624,23 @@ static void measure_test(const judge *j, gl_acceptance_test *test)
                    fmax(test->measured_s - test->planned_s, 0);
 }
 
-/* What the messages of a link that are over their limit cost together. */
+/* What a message that is over its limit costs together with those of its link that cost less: the
+ * cheapest ones use up the allowance first. */
 static void add_up_costs(const judge *j)
 {
     gl_acceptance *out = j->out;
-    double sums[GL_TIER_COUNT] = {0};
-    for (size_t i = 0; i < out->test_count; i++)
-        if (out->tests[i].measured_s > out->tests[i].limit_s)
-            sums[out->tests[i].tier] += out->tests[i].cost_s;
-    for (size_t i = 0; i < out->test_count; i++)
-        if (out->tests[i].curve != NULL)
-            out->tests[i].link_cost_s = sums[out->tests[i].tier];
+    for (size_t i = 0; i < out->test_count; i++) {
+        gl_acceptance_test *test = &out->tests[i];
+        if (test->curve == NULL)
+            continue;
+        test->link_cost_s = test->cost_s;
+        for (size_t k = 0; k < out->test_count; k++) {
+            const gl_acceptance_test *other = &out->tests[k];
+            bool before = other->cost_s < test->cost_s || (other->cost_s <= test->cost_s && k < i);
+            if (k != i && other->tier == test->tier && other->measured_s > other->limit_s && before)
+                test->link_cost_s += other->cost_s;
+        }
+    }
 }
 
 static void judge_test(const judge *j, gl_acceptance_test *test)

@@ -90,8 +90,9 @@ typedef struct gl_acceptance_test {
     int copies;         /* runs that hold the figures of another one */
     double repeat_frac; /* how far the others are off this one, at most */
     /* What follows. */
-    double cost_s;      /* calls × (measured − planned): what a step loses if nothing hides it */
-    double link_cost_s; /* the same of all messages of its link that are over their limit */
+    double cost_s; /* calls × (measured − planned): what a step loses if nothing hides it */
+    double
+        link_cost_s; /* the same with those of its link that are over their limit and cost less */
     gl_acceptance_verdict plan, need, link; /* the three comparisons */
     gl_acceptance_verdict verdict;
     const char *reason; /* what it rests on, for people; "" when there is nothing to say */

@@ -508,7 +508,7 @@ static const described columns[] = {
     {"acceptance", "change_frac", "1", "measured / planned − 1: above 0 is too slow"},
     {"acceptance", "cost_s", "s", "what a step loses by it if nothing hides it"},
     {"acceptance", "link_cost_s", "s",
-     "the same of all messages of its link that are over their limit"},
+     "the same with the messages of its link that are over their limit and cost less"},
     {"acceptance", "planned_busbw_bytes_per_s", "B/s", "bus bandwidth of the planned time"},
     {"acceptance", "measured_busbw_bytes_per_s", "B/s", "bus bandwidth of the measured time"},
     {"acceptance", "planned_transport", "", "what the message was to travel over"},

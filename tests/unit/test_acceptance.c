@@ -258,14 +258,17 @@ static void test_shared_allowance(void **state)
         slow_down(&f, run, 64 << 20, INFINITY, 1.3);
     judge(&f);
     double total = 0;
+    const gl_acceptance_test *dearest = &f.a.tests[0];
     for (size_t i = 0; i < f.a.test_count; i++) {
         const gl_acceptance_test *t = &f.a.tests[i];
         if (t->measured_s > t->limit_s)
             total += t->cost_s;
+        assert_true(t->cost_s < 1e-3 * f.plan.step.time_s); /* none would fail alone */
+        dearest = t->cost_s > dearest->cost_s ? t : dearest;
     }
     assert_true(total > 1e-3 * f.plan.step.time_s);
-    assert_close(largest(&f)->link_cost_s, total, 1e-12);
-    assert_says(largest(&f), GL_ACCEPTANCE_FAIL, "30 % slower than planned");
+    assert_close(dearest->link_cost_s, total, 1e-12);
+    assert_says(dearest, GL_ACCEPTANCE_FAIL, "30 % slower than planned");
     assert_false(gl_acceptance_passes(&f.a));
     gl_arena_destroy(f.arena);
 }
