@@ -191,16 +191,18 @@ run_valgrind() {
                 { tail -n 40 "$1.valgrind"; exit 1; }' _ {}
 }
 
-# Each fuzzer for $1 seconds, from its corpus on; findings are left in build/fuzz.
+# Each fuzzer for $1 seconds, from its corpus on, as many at once as there are cores; findings are left in build/fuzz.
 run_fuzzers() {
-    local program name
     step "fuzzers, $1 s each"
-    for program in $(find build/fuzz/fuzz -maxdepth 1 -name "fuzz_*" -type f -executable | sort); do
-        name=${program##*/fuzz_}
-        mkdir -p "build/fuzz/found/$name"
-        "$program" -max_total_time="$1" -rss_limit_mb=2048 -verbosity=0 -artifact_prefix="build/fuzz/$name-" \
-            "build/fuzz/found/$name" "tests/fuzz/corpus/$name"
-    done
+    # shellcheck disable=SC2016 # $1 and $2 are the program and the seconds
+    find build/fuzz/fuzz -maxdepth 1 -name 'fuzz_*' -type f -executable -print0 | sort -z |
+        xargs -0 -P "$(nproc)" -I{} bash -c '
+            name=${1##*/fuzz_}
+            mkdir -p "build/fuzz/found/$name"
+            "$1" -max_total_time="$2" -rss_limit_mb=2048 -verbosity=0 -artifact_prefix="build/fuzz/$name-" \
+                "build/fuzz/found/$name" "tests/fuzz/corpus/$name" >"build/fuzz/$name.log" 2>&1 ||
+                { tail -n 40 "build/fuzz/$name.log"; exit 1; }
+            printf "    %s\n" "$name: nothing found"' _ {} "$1"
 }
 
 run_check() {

@@ -60,7 +60,6 @@ wrong prediction here, and no fault of the formulas; both look alike in the tabl
 - **BLOOM**'s cluster was shared while its layouts were compared; its log names 5 % between repetitions, and kernels were
   launched one after the other (`CUDA_LAUNCH_BLOCKING=1`).
 - **slow TCP** holds runs that its authors call noisy (microbatch 2), and TP over the network of single-GPU nodes.
-- **InternEvo** broadcasts parameters rank by rank, which grows with the ranks where an all-gather does not.
 - **Slow-downs of this project's runs** (a step over the same step without its collectives): 8 of 11 are within 10 %.
   TP with SP is 11 and 16 % too low, though the steps themselves are within 3 %: the measured steps with and without
   collectives differ by 22.5 and 62.7 ms, of which the kernels of the collectives take 15.1 and 29.1, so the run

@@ -376,6 +376,9 @@ static void check_shard(const gl_workload *w, gl_findings *findings)
     if (p->zero == 3 && !p->reduce_scatter)
         gl_findings_add(findings, true, "parallel.reduce_scatter",
                         "reduce_scatter: false needs zero: 1 or 2, found 3");
+    if (p->zero == 3 && p->rank_broadcast)
+        gl_findings_add(findings, true, "parallel.rank_broadcast",
+                        "rank_broadcast: true needs zero: 1 or 2, found 3");
     if (p->shard == 0)
         return;
     if (p->zero == 0)

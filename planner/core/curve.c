@@ -10,7 +10,8 @@
 
 /* Median absolute error of a normal distribution over its sigma. */
 static const double MEDIAN_OF_SIGMA = 0.6745;
-/* Repeat noise where nothing tells: median 1.5 % over 3,650 public NVLink points (docs/models/network.md). */
+/* Repeat noise where nothing tells: median 1.5 % over 3,650 public NVLink points
+ * (docs/models/network.md). */
 static const double ASSUMED_NOISE_FRAC = 0.015 / 0.6745;
 /* Octaves at the end of a curve whose slope continues it. */
 static const double TAIL_RATIO = 8.0;

@@ -61,6 +61,9 @@ typedef struct gl_link {
     const char *title;
     gl_transport transport;
     gl_figure bw_bytes_per_s;      /* nominal, per direction */
+    gl_figure pair_bw_bytes_per_s; /* where GPUs are wired to each other, not to a switch: what a
+                                      group of 2 or 3 has of it … */
+    gl_figure quad_bw_bytes_per_s; /* … and one of 4 to 7; ABSENT = all of it */
     gl_figure efficiency;          /* busbw of large ring collectives over nominal */
     gl_figure alltoall_efficiency; /* the same for all-to-all; ABSENT = efficiency */
     gl_figure p2p_efficiency;      /* send/receive between two ranks; ABSENT = efficiency */
@@ -86,6 +89,8 @@ typedef struct gl_tier {
     const gl_curve *curves; /* loaded curves; empty when nothing was measured */
     size_t curve_count;
     const char *calibration; /* name of the database; NULL = none */
+    double bandwidth_factor; /* all of the above times this against what was described, where a
+                                question asks what another bandwidth would do; 0 = as described */
 } gl_tier;
 
 /* data/transports/overlap.yaml: compute seconds lost per second of hidden communication. */

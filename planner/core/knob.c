@@ -2,6 +2,7 @@
 #include "planner/core/knob.h"
 
 #include "common/collective.h"
+#include "planner/core/network_rules.h"
 
 #include <math.h>
 
@@ -41,12 +42,15 @@ const gl_knob_kind *gl_knob_describe(gl_knob knob)
 
 /* ---- values as they are ---- */
 
-static double largest_busbw(const gl_tier *tier)
+/* Largest bus bandwidth that was measured: of a GPU, or between nodes of a NIC. */
+static double largest_busbw(const gl_cluster *cluster, const gl_tier *tier)
 {
     double largest = 0;
     for (size_t i = 0; i < tier->curve_count; i++) {
         const gl_curve *c = &tier->curves[i];
         double factor = gl_bus_factor(c->collective, c->placement.ranks);
+        if (c->placement.nodes > 1)
+            factor /= gl_rules_nics_share(cluster, &c->placement);
         for (size_t k = 0; k < c->sample_count; k++)
             largest =
                 fmax(largest, c->samples[k].size_bytes * factor / c->samples[k].time_median_s);
@@ -62,10 +66,10 @@ static double floor_s(const gl_curve *curve)
     return least;
 }
 
-static double tier_bandwidth(const gl_tier *tier)
+static double tier_bandwidth(const gl_cluster *cluster, const gl_tier *tier)
 {
     if (tier->curve_count > 0)
-        return largest_busbw(tier);
+        return largest_busbw(cluster, tier);
     return tier->link != NULL ? tier->link->bw_bytes_per_s.value : (double)NAN;
 }
 
@@ -100,7 +104,7 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     double nan = (double)NAN;
     switch (knob) {
     case GL_KNOB_INTRA_BANDWIDTH:
-        return inside ? tier_bandwidth(&c->intra) : nan;
+        return inside ? tier_bandwidth(c, &c->intra) : nan;
     case GL_KNOB_INTRA_LATENCY:
         return inside ? tier_latency(&c->intra) : nan;
     case GL_KNOB_OUTSIDE_BANDWIDTH:
@@ -108,7 +112,7 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     case GL_KNOB_DOMAIN:
         return has_domains(c) || (inside && between) ? gl_cluster_domain(c) : nan;
     case GL_KNOB_INTER_BANDWIDTH:
-        return between ? tier_bandwidth(&c->inter) : nan;
+        return between ? tier_bandwidth(c, &c->inter) : nan;
     case GL_KNOB_INTER_LATENCY:
         return between ? tier_latency(&c->inter) : nan;
     case GL_KNOB_NICS:
@@ -180,6 +184,7 @@ static void scale_bandwidth(gl_tier *tier, double factor, gl_arena *arena)
         scale_figure(&link->bw_bytes_per_s, factor);
     }
     scale_curves(tier, 1, 1 / factor, arena);
+    tier->bandwidth_factor = factor * (tier->bandwidth_factor > 0 ? tier->bandwidth_factor : 1);
 }
 
 static void scale_outside(gl_cluster *cluster, double factor, gl_arena *arena)

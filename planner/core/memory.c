@@ -97,9 +97,11 @@ static double attention_width(const estimate *e)
 {
     const gl_model *m = &e->workload->model;
     const gl_parallel *p = &e->workload->parallel;
-    gl_attention_widths w = gl_local_attention_widths(m, p->tp);
-    double qkv = (double)(w.q + w.k + w.v);
-    double width = (m->learned_positions > 0 ? 1 : 2) * qkv + (double)w.output;
+    gl_attention_widths given = gl_local_attention_widths(m, p->tp);
+    gl_attention_widths w = gl_core_attention_widths(e->workload);
+    double width = (double)(w.q + w.k + w.v + w.output);
+    if (m->learned_positions == 0)
+        width += (double)(given.q + given.k + given.v);
     if (m->attention.kind == GL_ATTENTION_MLA)
         width += m->attention.q_lora + 2.0 * m->attention.kv_lora + m->attention.qk_rope;
     if (p->cp_method == GL_CP_ALLGATHER)

@@ -27,6 +27,7 @@ typedef struct prepared {
     const gl_curve_fit *fit;
     const gl_family *family; /* NULL: alone */
     const char *source;      /* "curve 3 of lab" */
+    bool other_link;         /* faster than the cluster's link inside a node can be */
 } prepared;
 
 /* The curves of one collective. */
@@ -118,13 +119,46 @@ static void find_family(curve_set *shelf, size_t first, gl_arena *arena)
             shelf->items[i].family = family;
 }
 
+/* A curve over several nodes was measured through the link inside them, which need not be the one
+ * that the cluster has now. A tenth is left for the nominal figure and the measurement. */
+static const double MEASURED_OVER_LEAST = 0.9;
+
+static bool is_over_other_link(const gl_cluster *cluster, const gl_curve_fit *fit)
+{
+    const gl_curve *curve = fit->curve;
+    size_t last = fit->quality.points - 1;
+    const gl_network_query query = {.collective = curve->collective,
+                                    .placement = curve->placement,
+                                    .size_bytes = fit->size_bytes[last],
+                                    .figures_only = true};
+    double factor = cluster->intra.bandwidth_factor > 0 ? cluster->intra.bandwidth_factor : 1;
+    return curve->placement.nodes > 1 &&
+           fit->time_s[last] <
+               MEASURED_OVER_LEAST * factor * gl_rules_intra_least_s(cluster, &query);
+}
+
+/* "curve 3 of lab (all_reduce over 32 ranks, 8 in a node) is faster than pcie5-x16 can be …" */
+static const char *mark_other_link(const gl_cluster *cluster, prepared *item, gl_arena *arena)
+{
+    const gl_curve *curve = item->fit->curve;
+    item->other_link = is_over_other_link(cluster, item->fit);
+    if (!item->other_link)
+        return NULL;
+    return gl_arena_printf(
+        arena,
+        "%s (%s over %d ranks, %d in a node) is faster than %s inside a node can "
+        "be: it was measured over another link; %s decides where it is slower",
+        item->source, gl_collective_name(curve->collective), curve->placement.ranks,
+        curve->placement.ranks_per_node, cluster->intra.link->name, cluster->intra.link->name);
+}
+
 gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
                               const char *const **warnings)
 {
     gl_network *network = GL_ARENA_NEW(arena, gl_network, 1);
     const gl_tier *tiers[] = {&cluster->intra, &cluster->inter};
     size_t count = tiers[0]->curve_count + tiers[1]->curve_count, warned = 0;
-    const char **texts = GL_ARENA_NEW(arena, const char *, count + 1);
+    const char **texts = GL_ARENA_NEW(arena, const char *, 2 * count + 1);
     network->cluster = cluster;
     network->fits = GL_ARENA_NEW(arena, gl_curve_fit, count);
     for (size_t t = 0; t < 2; t++) {
@@ -140,8 +174,13 @@ gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
     }
     put_on_shelves(network, arena);
     for (int c = 0; c < GL_COLLECTIVE_COUNT; c++)
-        for (size_t i = 0; i < network->shelves[c].count; i++)
+        for (size_t i = 0; i < network->shelves[c].count; i++) {
+            prepared *item = &network->shelves[c].items[i];
+            const char *text = mark_other_link(cluster, item, arena);
+            if (text != NULL)
+                texts[warned++] = text;
             find_family(&network->shelves[c], i, arena);
+        }
     *warnings = texts;
     return network;
 }
@@ -498,15 +537,41 @@ static bool refuse(const gl_network *network, const gl_network_query *query, gl_
                    placement_words(&curve->placement, arena), name, where);
 }
 
-/* What of a measured time over several nodes the inside of a node takes, by its own evidence. */
-static void split_tiers(const gl_network *network, const gl_network_query *query,
-                        gl_network_time *t)
+/*
+ * What of a measured time over several nodes the inside of a node takes, by its own evidence. A
+ * curve holds the inside as it was measured: of the same collective, so much as fits into its time.
+ * It binds where it has become slower than that: by a smaller bandwidth that is asked about, by a
+ * curve that was measured over another link, or where the curve is a related collective's.
+ */
+static void add_inside(const gl_network *network, const gl_network_query *query, bool foreign,
+                       gl_arena *arena, gl_network_time *t)
 {
     bool across = query->placement.nodes > 1;
+    const gl_cluster *cluster = network->cluster;
+    double factor = cluster->intra.bandwidth_factor, error_frac = 0;
     const gl_rules_curves curves = {{across ? inside_curve(network, query) : NULL, NULL}};
-    double inside = across ? gl_rules_intra_s(network->cluster, query, &curves) : 0;
+    double inside_s = across ? gl_rules_intra_s(cluster, query, &curves, 1, &error_frac) : 0;
     t->tier_s[across] = t->time_s;
-    t->tier_s[!across] = fmin(inside, t->time_s);
+    if (!foreign && inside_s > 0) {
+        double described_s =
+            factor > 0 ? gl_rules_intra_s(cluster, query, &curves, 1 / factor, NULL) : inside_s;
+        inside_s *= fmin(1, t->time_s / described_s);
+    }
+    t->tier_s[!across] = inside_s;
+    if (inside_s <= t->time_s * (1 + 1e-9))
+        return;
+    t->time_s = inside_s;
+    t->error_frac = fmax(t->error_frac, error_frac);
+    t->transport =
+        curves.tier[0] != NULL ? curves.tier[0]->curve->transport : cluster->intra.link->transport;
+    if (curves.tier[0] == NULL)
+        t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
+    if (!query->figures_only)
+        t->formula =
+            gl_arena_printf(arena, "%s: %s; inside a node %s takes %s, which decides", t->formula,
+                            gl_quantity_text(t->tier_s[1], GL_SECONDS, arena),
+                            curves.tier[0] != NULL ? "its curve" : cluster->intra.link->name,
+                            gl_quantity_text(inside_s, GL_SECONDS, arena));
 }
 
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,
@@ -521,7 +586,8 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     gl_network_time related;
     bool other = !(own && d == 0) &&
                  from_related(network, query, own ? d : (double)INFINITY, arena, &related);
-    if (other && (!own || related.error_frac < out->error_frac))
+    bool takes_related = other && (!own || related.error_frac < out->error_frac);
+    if (takes_related)
         *out = related;
     if (!own && !other) {
         gl_rules_curves curves = tier_curves(network, query);
@@ -529,7 +595,7 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     }
     /* Not earlier: every curve of a session has this error, so it chooses none. */
     out->error_frac = hypot(out->error_frac, out->session_error_frac);
-    split_tiers(network, query, out);
+    add_inside(network, query, takes_related || item->other_link, arena, out);
     return true;
 }
 

@@ -196,11 +196,26 @@ static const gl_link *inside_link(const gl_cluster *cluster, const gl_network_qu
     return query->domains > 1 ? cluster->outside : cluster->intra.link;
 }
 
+/* Of GPUs that are wired to each other a small group has only the wires between its members. */
+static double group_share(const gl_link *link, int ranks)
+{
+    const gl_figure *part = ranks < 4 ? &link->pair_bw_bytes_per_s : &link->quad_bw_bytes_per_s;
+    if (ranks >= 8 || part->kind == GL_FIGURE_ABSENT)
+        return 1;
+    return part->value / link->bw_bytes_per_s.value;
+}
+
 static path intra_path(const gl_cluster *cluster, const gl_network_query *query,
                        const gl_curve_fit *fit)
 {
     const gl_link *link = inside_link(cluster, query);
-    return fit != NULL ? path_of_curve(fit, link, 1) : path_of(link, query->collective);
+    if (fit != NULL)
+        return path_of_curve(fit, link, 1);
+    path p = path_of(link, query->collective);
+    double share = group_share(link, query->placement.ranks_per_node);
+    p.bw_bytes_per_s *= share;
+    p.half_bytes *= share;
+    return p;
 }
 
 static path inter_path(const gl_cluster *cluster, const gl_network_query *query,
@@ -522,13 +537,33 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
 }
 
 double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
-                        const gl_rules_curves *curves)
+                        const gl_rules_curves *curves, double bandwidth_factor, double *error_frac)
 {
     bool known = inside_link(cluster, query) != NULL || curves->tier[0] != NULL;
     if (query->placement.ranks_per_node < 2 || !known)
         return 0;
     rule_case c = {.query = query, .cluster = cluster};
-    c.paths[0] = intra_path(cluster, query, curves->tier[0]);
+    path *inside = &c.paths[0];
+    *inside = intra_path(cluster, query, curves->tier[0]);
+    inside->bw_bytes_per_s *= bandwidth_factor;
+    inside->half_bytes *= bandwidth_factor;
+    inside->share *= bandwidth_factor;
+    choices all = choose(&c);
+    const candidate *a = &all.all[all.best];
+    if (error_frac != NULL)
+        *error_frac = error_of(&c, a, inside);
+    return a->tier_s[0];
+}
+
+double gl_rules_intra_least_s(const gl_cluster *cluster, const gl_network_query *query)
+{
+    const gl_link *link = inside_link(cluster, query);
+    if (query->placement.ranks_per_node < 2 || link == NULL)
+        return 0;
+    rule_case c = {.query = query, .cluster = cluster};
+    const double share = group_share(link, query->placement.ranks_per_node);
+    c.paths[0] =
+        (path){.link = link, .bw_bytes_per_s = share * link->bw_bytes_per_s.value, .share = 1};
     choices all = choose(&c);
     return all.all[all.best].tier_s[0];
 }

@@ -29,8 +29,13 @@ typedef struct gl_rules_curves {
 bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
                    const gl_rules_curves *curves, gl_arena *arena, gl_network_time *out);
 
-/* What of a collective over several nodes the inside of a node takes: 0 when nothing is known. */
+/* What of a collective over several nodes the inside of a node takes, by its own evidence times
+ * `bandwidth_factor`: 0 when nothing is known. `error_frac`, of one sigma, may be NULL. */
 double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
-                        const gl_rules_curves *curves);
+                        const gl_rules_curves *curves, double bandwidth_factor, double *error_frac);
+
+/* The same at the nominal bandwidth of the link there and without latency: no measurement over this
+ * link can have taken less. 0 when no link is named. */
+double gl_rules_intra_least_s(const gl_cluster *cluster, const gl_network_query *query);
 
 #endif

@@ -80,6 +80,14 @@ gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp)
     return (gl_attention_widths){q, kv, kv, q};
 }
 
+gl_attention_widths gl_core_attention_widths(const gl_workload *workload)
+{
+    gl_attention_widths w = gl_local_attention_widths(&workload->model, workload->parallel.tp);
+    if (workload->kernels.repeat_kv && workload->model.attention.kind == GL_ATTENTION_GQA)
+        w.k = w.v = w.q;
+    return w;
+}
+
 static void add_gqa(builder *b)
 {
     const gl_model *m = b->model;

@@ -61,13 +61,16 @@ void gl_parameters_build(const gl_model *model, const gl_parallel *parallel, gl_
 /* K and V heads that one TP rank holds: kv_heads/tp, at least 1. */
 int gl_local_kv_heads(const gl_model *model, int tp);
 
-/* Elements per token of the attention core's inputs and output on one TP rank. MLA: of its heads
- * after the up-projections. */
+/* Elements per token of what the projections give, and of the attention core's output, on one TP
+ * rank. MLA: of its heads after the up-projections. */
 typedef struct gl_attention_widths {
     int64_t q, k, v, output;
 } gl_attention_widths;
 
 gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp);
+
+/* The same of what the attention core takes: all heads, where K and V are repeated for it. */
+gl_attention_widths gl_core_attention_widths(const gl_workload *workload);
 
 /* Which blocks a pipeline stage holds. */
 typedef struct gl_stage {

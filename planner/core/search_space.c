@@ -236,7 +236,8 @@ static void add_variants(const gl_search_space *s, const gl_search_degrees *g,
 {
     const gl_parallel *p = &s->workload->parallel;
     int recomputes = gl_model_has_architecture(&s->workload->model) ? RECOMPUTES : 1;
-    int zeros = g->dp * g->cp > 1 ? p->reduce_scatter ? 4 : 3 : 1;
+    bool up_to_2 = !p->reduce_scatter || p->rank_broadcast;
+    int zeros = g->dp * g->cp > 1 ? up_to_2 ? 3 : 4 : 1;
     int only = is_fixed(s, GL_SEARCH_ZERO) ? p->zero : 0;
     for (int zero = 0; zero < ZERO_MAX; zero++) {
         int shards[SHARDS_MAX], count = list_shards(s, g, zero, shards);
@@ -349,6 +350,7 @@ static const char *check(const gl_search_space *s, const gl_search_degrees *g, g
     w.parallel = gl_search__parallel(s, g);
     gl_search__apply(&plain, &none, &w.parallel);
     w.parallel.reduce_scatter = true;
+    w.parallel.rank_broadcast = false;
     w.batch = (gl_batch){.global = s->global, .micro = 1};
     gl_check_workload(&w, &findings);
     for (size_t i = 0; i < findings.count; i++) {

@@ -71,19 +71,19 @@ static gl_transport transport_of(const gl_tier *tier, const gl_link *link)
 gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_losses *losses,
                                   const gl_network_time *time, double *tax)
 {
-    const gl_transport tiers[] = {transport_of(&cluster->intra, cluster->intra.link),
-                                  transport_of(&cluster->inter, cluster->inter.link)};
+    gl_transport tiers[] = {transport_of(&cluster->intra, cluster->intra.link),
+                            transport_of(&cluster->inter, cluster->inter.link)};
     gl_transport costlier = time->transport;
     *tax = losses->by_transport[costlier].tax;
     if (!(time->tier_s[0] > 0 && time->tier_s[1] > 0))
         return costlier;
+    tiers[gl_slower_tier(time)] = time->transport;
     *tax = 0;
     for (size_t i = 0; i < 2; i++) {
         double share = fmin(1, time->tier_s[i] / time->time_s);
-        gl_transport transport = share == 1 ? time->transport : tiers[i];
-        if (losses->by_transport[transport].tax * share >= *tax) {
-            *tax = losses->by_transport[transport].tax * share;
-            costlier = transport;
+        if (losses->by_transport[tiers[i]].tax * share >= *tax) {
+            *tax = losses->by_transport[tiers[i]].tax * share;
+            costlier = tiers[i];
         }
     }
     return costlier;
@@ -181,8 +181,10 @@ static gl_memo_key base_key(const gl_stage_planner *p, const gl_stage *stage)
                    4 * (g[GL_GROUP_SHARD].ranks > 1) + 8 * (g[GL_GROUP_REPLICATE].ranks > 1);
     int flags = q->zero + 4 * q->vocab_parallel + 8 * q->accumulate + 16 * q->reshard +
                 32 * (int)many + 512 * q->reduce_scatter;
+    int replicas = q->rank_broadcast ? q->dp * q->cp : 0; /* a shard's size depends on them */
     return (gl_memo_key){{gl_memo_pair(q->tp, q->ep), gl_memo_pair(q->pp, stage->index),
-                          gl_memo_pair(gl_parallel_chunks(q), flags), q->shard}};
+                          gl_memo_pair(gl_parallel_chunks(q), flags),
+                          gl_memo_pair(q->shard, replicas)}};
 }
 
 static void *keep(gl_arena *arena, const void *items, size_t count, size_t size)

@@ -160,6 +160,27 @@ static void gather_buckets(gl_traffic_builder *b, const reduction *r, const buck
     }
 }
 
+/* … or rank by rank, the shard of each to all others. */
+static void broadcast_shards(gl_traffic_builder *b, const reduction *r, const bucket_list *list)
+{
+    const gl_traffic_row kind = {
+        .dimension = GL_TRAFFIC_DP,
+        .operation = r->parameters,
+        .phase = GL_PHASE_OPTIMIZER,
+        .collective = GL_BROADCAST,
+        .group = r->group,
+        .formula = "parameters of a shard · e",
+    };
+    int ranks = b->layout->groups[r->group].ranks;
+    int64_t elements = 0;
+    for (size_t i = 0; i < list->count; i++)
+        elements += list->items[i].elements;
+    int64_t size =
+        gl_traffic__bytes((elements + ranks - 1) / ranks, b->workload->precision.compute);
+    const gl_message message = {.when = GL_AFTER_STEP};
+    gl_traffic__message(b, gl_traffic__add(b, &kind, size, ranks), &message);
+}
+
 /* The reduced shards of `elements` are summed over the groups that hold the same. */
 static int add_replicas(gl_traffic_builder *b, const reduction *r, int64_t elements, int64_t calls)
 {
@@ -216,7 +237,9 @@ static void reduce_buckets(gl_traffic_builder *b, const reduction *r)
         if (replicas)
             gl_traffic__message(b, add_replicas(b, r, item->elements, calls), &message);
     }
-    if (p->zero > 0)
+    if (p->zero > 0 && p->rank_broadcast)
+        broadcast_shards(b, r, &list);
+    else if (p->zero > 0)
         gather_buckets(b, r, &list);
 }
 

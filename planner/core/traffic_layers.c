@@ -233,18 +233,17 @@ static void add_exchanged(gl_traffic_builder *b, const family *f, int64_t width,
 
 /* Each of c ranks gets whole heads: with fewer K and V heads than ranks they are sent repeatedly.
  */
-static int64_t exchanged_width(const gl_model *model, const gl_parallel *p, int64_t width)
+static int64_t exchanged_width(const gl_model *model, int cp, int64_t width)
 {
-    int heads = gl_local_kv_heads(model, p->tp);
-    bool few = model->attention.kind == GL_ATTENTION_GQA && heads < p->cp;
-    return few ? width / heads * p->cp : width;
+    bool few = model->attention.kind == GL_ATTENTION_GQA && width / model->head_dim < cp;
+    return few ? (int64_t)model->head_dim * cp : width;
 }
 
 void gl_traffic__context_parallel(gl_traffic_builder *b)
 {
     const gl_parallel *p = &b->workload->parallel;
     const family f = {GL_TRAFFIC_CP, GL_GROUP_CP, b->workload->overlap.cp, 1};
-    const gl_attention_widths w = gl_local_attention_widths(&b->workload->model, p->tp);
+    const gl_attention_widths w = gl_core_attention_widths(b->workload);
     int64_t layers = b->stage->layers * b->microbatches;
     switch (p->cp_method) {
     case GL_CP_RING:
@@ -256,8 +255,8 @@ void gl_traffic__context_parallel(gl_traffic_builder *b)
         break;
     case GL_CP_ULYSSES:
         add_exchanged(b, &f, w.q, layers);
-        add_exchanged(b, &f, exchanged_width(&b->workload->model, p, w.k), layers);
-        add_exchanged(b, &f, exchanged_width(&b->workload->model, p, w.v), layers);
+        add_exchanged(b, &f, exchanged_width(&b->workload->model, p->cp, w.k), layers);
+        add_exchanged(b, &f, exchanged_width(&b->workload->model, p->cp, w.v), layers);
         add_exchanged(b, &f, w.output, layers);
         break;
     }

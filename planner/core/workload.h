@@ -82,6 +82,7 @@ typedef struct gl_parallel {
     bool sp_regather;          /* SP gathers the column-parallel input again in backward */
     bool reshard;              /* ZeRO-3: gather parameters again in backward */
     bool reduce_scatter;       /* ZeRO-1, 2: gradients are scattered; false: all-reduced */
+    bool rank_broadcast;       /* ZeRO-1, 2: each rank broadcasts its shard of new parameters */
     bool accumulate;           /* gradients move once a step instead of every microbatch */
     gl_cp_method cp_method;
     bool cp_balanced;            /* causal attention spread evenly over CP ranks (zigzag) */
@@ -129,6 +130,7 @@ typedef enum gl_elementwise {
 typedef struct gl_kernels {
     gl_attention_kernel attention;
     gl_elementwise elementwise;
+    bool repeat_kv;  /* K and V are repeated to the query heads before the attention core */
     double launch_s; /* what one more kernel adds; 0 = as the GPU's catalogue entry says */
 } gl_kernels;
 

@@ -16,6 +16,8 @@ const gl_field gl_link_fields[] = {
      .doc = "What NCCL uses it as."},
     SPECIAL_ROW("link.sources", true, "Where the figures come from: NAME: {text, url, date, kind: measured, specification or assumed}."),
     FIGURE_ROW("link.bandwidth", bw_bytes_per_s, GL_BYTES_PER_S, 1e6, 1e14, true, "Nominal bandwidth of one GPU or NIC, per direction."),
+    FIGURE_ROW("link.pair_bandwidth", pair_bw_bytes_per_s, GL_BYTES_PER_S, 1e6, 1e14, false, "Where GPUs are wired to each other and not to a switch: bandwidth of each of a group of 2 or 3; absent: as bandwidth."),
+    FIGURE_ROW("link.quad_bandwidth", quad_bw_bytes_per_s, GL_BYTES_PER_S, 1e6, 1e14, false, "The same for a group of 4 to 7."),
     FIGURE_ROW("link.efficiency", efficiency, GL_FRACTION, 0.001, 2, true, "Bus bandwidth of large ring collectives over the nominal bandwidth; above 1 with in-switch reduction."),
     FIGURE_ROW("link.alltoall_efficiency", alltoall_efficiency, GL_FRACTION, 0.001, 2, false, "The same for all-to-all; absent: as efficiency."),
     FIGURE_ROW("link.p2p_efficiency", p2p_efficiency, GL_FRACTION, 0.001, 2, false, "The same for send and receive between two ranks; absent: as efficiency."),

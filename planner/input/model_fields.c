@@ -74,6 +74,7 @@ const gl_field gl_model_fields[] = {
     BOOL_ROW("parallel.sp_regather", parallel.sp_regather, "true", "With sequence parallelism, backward gathers the input of column-parallel layers again (Megatron) instead of keeping it."),
     BOOL_ROW("parallel.reshard", parallel.reshard, "true", "ZeRO-3 frees parameters after forward and gathers them again in backward."),
     BOOL_ROW("parallel.reduce_scatter", parallel.reduce_scatter, "true", "ZeRO-1 and 2 reduce-scatter gradients; false: they all-reduce them and use their shard (DeepSpeed's BF16 optimizer, InternEvo)."),
+    BOOL_ROW("parallel.rank_broadcast", parallel.rank_broadcast, "false", "After the step of ZeRO-1 and 2 each rank broadcasts its shard of the new parameters, one rank after the other (InternEvo), instead of an all-gather."),
     BOOL_ROW("parallel.accumulate", parallel.accumulate, "true", "Gradients move once a step; false: after every microbatch."),
     CHOICE_ROW("parallel.cp_method", parallel.cp_method, gl_cp_methods, "ring", "How context parallel ranks exchange keys and values."),
     BOOL_ROW("parallel.cp_balanced", parallel.cp_balanced, "true", "Each context parallel rank has the same share of causal attention (zigzag); false: contiguous parts of the sequence."),
@@ -106,6 +107,7 @@ const gl_field gl_model_fields[] = {
 
     CHOICE_ROW("kernels.attention", kernels.attention, attention_kernels, "best", "Kernel of the attention core: the best for the GPU (FlashAttention 2 or 3, cuDNN), a certain FlashAttention, or none (unfused: scores, softmax and dropout go through memory, as in Megatron-LM before 2023)."),
     CHOICE_ROW("kernels.elementwise", kernels.elementwise, elementwise, "eager", "Norms, activations and additions: each operation of its own (eager, PyTorch as it is), or fused (Megatron, Transformer Engine, torch.compile)."),
+    BOOL_ROW("kernels.repeat_kv", kernels.repeat_kv, "false", "Keys and values are repeated to all query heads before the attention core (torchtitan), so they are exchanged between context parallel ranks and kept; false: the kernel takes fewer of them."),
     REAL_ROW("kernels.launch", kernels.launch_s, GL_SECONDS, 0, 0.1, "the GPU's", "Time that one more kernel adds; more than the GPU's own where the host does not keep up, or waits for each kernel (CUDA_LAUNCH_BLOCKING)."),
 
     BOOL_ROW("overlap.dp", overlap.dp, "true", "Gradient reduction and parameter gathering may hide behind compute."),

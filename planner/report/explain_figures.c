@@ -3,6 +3,7 @@
  * test puts the numbers in and compares. */
 #include "planner/report/explain_figures.h"
 #include "planner/core/demand.h"
+#include "planner/report/headline.h"
 #include "planner/report/plan_schema.h"
 #include "planner/report/plan_tables.h"
 
@@ -456,6 +457,21 @@ static const char *rows_text(const gl_explainer *e, bool exposed)
     return text[0] != '\0' ? text : NULL;
 }
 
+/* Exposed time as its rows, and what other stages make of it. */
+static const char *exposed_text(const gl_explainer *e)
+{
+    const char *rows = rows_text(e, true);
+    if (rows == NULL || gl_rows_make_exposed(e->plan))
+        return rows;
+    double other_s = e->plan->step.exposed_communication_s;
+    for (size_t i = 0; i < e->plan->traffic.row_count; i++)
+        other_s -= fmax(0, e->plan->rows[i].exposed_s);
+    return other_s > 0
+               ? gl_arena_printf(e->arena, "%s + %s on other stages", rows, seconds(e, other_s))
+               : gl_arena_printf(e->arena, "%s - %s while other stages work longer", rows,
+                                 seconds(e, -other_s));
+}
+
 static void add_communication(gl_explainer *e)
 {
     const gl_step *step = &e->plan->step;
@@ -467,7 +483,7 @@ static void add_communication(gl_explainer *e)
              (gl_figure_how){
                  gl_arena_printf(e->arena, "what the slowest stage waits for; rows of stage %d",
                                  e->plan->stage),
-                 rows_text(e, true), gl_evidence_name(step->evidence), "the schedule of the step"});
+                 exposed_text(e), gl_evidence_name(step->evidence), "the schedule of the step"});
     add_line(
         e, "communication_cost_frac", step->communication_cost_frac, GL_FRACTION,
         (gl_figure_how){"(exposed + compute lost to what is hidden) / step",

@@ -12,6 +12,8 @@
 /* A link counts as not needed when it has this many times what the job needs, headroom included:
  * two link generations. Below that a slower link might do, but these numbers do not show it. */
 static const double NOT_NEEDED_FACTOR = 4.0;
+/* Rows that come as near as this to a sum make it. */
+static const double ROWS_MAKE_FRAC = 0.02;
 /* A measurement is advised when it settles this share of the variance. */
 static const double NOTICEABLE_SHARE = 0.1;
 
@@ -82,6 +84,15 @@ static const char *step_line(const gl_plan *plan, gl_arena *arena)
                            gl_evidence_name(step->network_evidence));
 }
 
+bool gl_rows_make_exposed(const gl_plan *plan)
+{
+    double sum_s = 0;
+    for (size_t i = 0; i < plan->traffic.row_count; i++)
+        sum_s += fmax(0, plan->rows[i].exposed_s);
+    return fabs(sum_s - plan->step.exposed_communication_s) <=
+           ROWS_MAKE_FRAC * plan->step.exposed_communication_s;
+}
+
 const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena)
 {
     double exposed_s[GL_TRAFFIC_DIMENSION_COUNT] = {0};
@@ -89,6 +100,8 @@ const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena)
         if (plan->rows[i].exposed_s > 0)
             exposed_s[plan->rows[i].traffic->dimension] += plan->rows[i].exposed_s;
     const char *text = "";
+    const char *before =
+        gl_rows_make_exposed(plan) ? "" : gl_arena_printf(arena, "on stage %d ", plan->stage);
     for (size_t shown = 0; shown < GL_TRAFFIC_DIMENSION_COUNT; shown++) {
         size_t largest = 0;
         for (size_t i = 1; i < GL_TRAFFIC_DIMENSION_COUNT; i++)
@@ -97,7 +110,7 @@ const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena)
         /* What is below a thousandth of the whole explains nothing. */
         if (exposed_s[largest] <= 1e-3 * plan->step.exposed_communication_s)
             break;
-        text = gl_arena_printf(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : "",
+        text = gl_arena_printf(arena, "%s%s%s %s", text, text[0] != '\0' ? ", " : before,
                                gl_traffic_dimension_name((gl_traffic_dimension)largest),
                                seconds(exposed_s[largest], arena));
         exposed_s[largest] = 0;

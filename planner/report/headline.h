@@ -15,7 +15,12 @@ const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena);
 /* Pieces of it, for other headlines. "tp 8, pp 4, dp 8": only the degrees that split anything. */
 const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena);
 
-/* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first. */
+/* Do the rows of the stage that is shown make the exposed time of the step? Where stages differ,
+ * another one may hold the step. */
+bool gl_rows_make_exposed(const gl_plan *plan);
+
+/* "dp 12 ms, tp 3 ms": exposed time by dimension, what matters first; "on stage 3 dp 12 ms, …"
+ * where the rows of that stage do not make the whole. */
 const char *gl_headline_exposed(const gl_plan *plan, gl_arena *arena);
 
 /* What the link is called: its name in the catalogue, else the transport of the rows that use it.

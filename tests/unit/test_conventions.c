@@ -47,7 +47,7 @@ static int teardown(void **state)
 
 static gl_run_case made(const fixture *f, const char *id)
 {
-    gl_run_case out;
+    gl_run_case out = {0};
     for (size_t i = 0; i < f->runs.count; i++) {
         if (strcmp(f->runs.items[i].texts[GL_RUN_ID], id) != 0)
             continue;

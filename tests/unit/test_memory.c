@@ -235,6 +235,18 @@ static void test_experts_are_sharded_apart(void **state)
     assert_close(m.optimizer_bytes, 12 * (expert + dense / 8), 1e-12);
 }
 
+/* 32 heads instead of 8 of K and of V, as the core takes them, in 32 layers. */
+static void test_repeated_keys_and_values(void **state)
+{
+    (void)state;
+    gl_workload w = llama_8b();
+    double before = estimate(&w, 0, NULL).activations_bytes;
+    w.kernels.repeat_kv = true;
+    double tokens = w.batch.micro * (double)w.model.sequence;
+    assert_close(estimate(&w, 0, NULL).activations_bytes - before,
+                 32 * tokens * 2 * (32 - 8) * 128 * 2, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_fits),
         cmocka_unit_test(test_stated_count),
         cmocka_unit_test(test_experts_are_sharded_apart),
+        cmocka_unit_test(test_repeated_keys_and_values),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

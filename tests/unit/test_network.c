@@ -83,6 +83,35 @@ static void a_ring_over_nodes_runs_at_the_slower_tier(void **state)
                  1e-9);
 }
 
+/* DGX-1: pairs in order are joined by one of six links, four GPUs by two rings in both directions.
+ */
+static void a_small_group_of_a_mesh_has_its_own_wires_only(void **state)
+{
+    gl_link mesh = link_of("mesh", GL_TRANSPORT_NVLINK, 150 * GB, 0.8, 0, 0);
+    mesh.pair_bw_bytes_per_s = figure(25 * GB);
+    mesh.quad_bw_bytes_per_s = figure(100 * GB);
+    mesh.half_size_bytes = figure(1e6);
+    gl_cluster cluster = two_tiers(&mesh, NULL);
+    const struct {
+        int ranks;
+        double busbw;
+    } cases[] = {{2, 20 * GB}, {3, 20 * GB}, {4, 80 * GB}, {7, 80 * GB}, {8, 120 * GB}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gl_placement group = {cases[i].ranks, 1, cases[i].ranks, 1};
+        assert_close(time_of(&cluster, GL_ALL_REDUCE, group, 1e13, *state).busbw_bytes_per_s,
+                     cases[i].busbw, 1e-5);
+    }
+    /* Half of it is reached at as much less. */
+    assert_close(time_of(&cluster, GL_SENDRECV, (gl_placement){2, 1, 2, 1}, 1e6 / 6, *state)
+                     .busbw_bytes_per_s,
+                 10 * GB, 1e-9);
+    /* All eight of each node in one group. */
+    cluster = two_tiers(&mesh, &mesh);
+    assert_close(time_of(&cluster, GL_ALL_GATHER, (gl_placement){16, 2, 8, 1}, 1e13, *state)
+                     .busbw_bytes_per_s,
+                 120 * GB, 1e-5);
+}
+
 static void oversubscription_divides_what_crosses_a_leaf(void **state)
 {
     gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
@@ -435,6 +464,79 @@ static void a_family_carries_farther_than_one_curve(void **state)
     assert_true(gl_network_eval(network_of(&cluster, *state), &query, *state, &t, &err));
 }
 
+/* ---- over several nodes, through the link inside them ---- */
+
+static const gl_placement all_of_four_nodes = {32, 4, 8, 1};
+
+/* 32 ranks on four nodes of eight, measured at 350 GB/s. */
+static gl_cluster measured_over_nodes(const gl_link *inside, const gl_link *between,
+                                      gl_collective collective, gl_arena *arena)
+{
+    gl_curve *curve = gl_arena_alloc(arena, 1, sizeof *curve);
+    gl_cluster cluster = two_tiers(inside, between);
+    *curve = measured(arena, 3, collective, all_of_four_nodes, 5e-5, 350 * GB, GL_TRANSPORT_NET_IB);
+    cluster.inter.curves = curve;
+    cluster.inter.curve_count = 1;
+    cluster.inter.calibration = "lab";
+    return cluster;
+}
+
+static void what_was_measured_over_nodes_stands(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.7, 0, 0); /* a cautious figure */
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = measured_over_nodes(&nv, &ib, GL_ALL_GATHER, *state);
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, all_of_four_nodes, 1 << 30, *state);
+    assert_int_equal(t.evidence, GL_EVIDENCE_MEASURED);
+    assert_close(t.busbw_bytes_per_s, 350 * GB, 0.02);
+    assert_close(t.tier_s[0], t.time_s, 1e-9);
+    /* A quarter of the bandwidth inside takes four times as long, whatever the figure; more of it
+     * changes nothing that is known. */
+    double was = t.time_s;
+    cluster.intra.bandwidth_factor = 0.25;
+    nv.bw_bytes_per_s = figure(0.25 * 450 * GB);
+    t = time_of(&cluster, GL_ALL_GATHER, all_of_four_nodes, 1 << 30, *state);
+    assert_close(t.time_s, 4 * was, 0.01);
+    assert_int_equal(t.evidence, GL_EVIDENCE_CATALOGUE);
+    cluster.intra.bandwidth_factor = 4;
+    nv.bw_bytes_per_s = figure(4 * 450 * GB);
+    t = time_of(&cluster, GL_ALL_GATHER, all_of_four_nodes, 1 << 30, *state);
+    assert_close(t.time_s, was, 1e-9);
+    assert_close(t.tier_s[0], was / 4, 0.01);
+}
+
+static void a_curve_over_another_link_does_not_hide_this_one(void **state)
+{
+    gl_link pcie = link_of("pcie", GL_TRANSPORT_PCIE_P2P, 63 * GB, 0.8, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = measured_over_nodes(&pcie, &ib, GL_ALL_GATHER, *state);
+    const char *const *warnings;
+    gl_network_create(&cluster, *state, &warnings);
+    assert_non_null(warnings[0]);
+    assert_non_null(strstr(warnings[0], "curve 3 of lab (all_gather over 32 ranks, 8 in a node) is "
+                                        "faster than pcie inside a node can be"));
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, all_of_four_nodes, 1 << 30, *state);
+    assert_close(t.busbw_bytes_per_s, 0.8 * 63 * GB, 0.01);
+    assert_int_equal(t.transport, GL_TRANSPORT_PCIE_P2P);
+    assert_int_equal(t.evidence, GL_EVIDENCE_CATALOGUE);
+    assert_non_null(strstr(t.formula, "inside a node pcie takes"));
+    /* Over a link that can have been it, nothing is said. */
+    pcie.bw_bytes_per_s = figure(400 * GB);
+    gl_network_create(&cluster, *state, &warnings);
+    assert_null(warnings[0]);
+}
+
+/* An all-reduce may be added up by switches; a gather over the same nodes is as fast as the link.
+ */
+static void a_related_curve_is_no_faster_than_the_inside(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.7, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = measured_over_nodes(&nv, &ib, GL_ALL_REDUCE, *state);
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, all_of_four_nodes, 1 << 30, *state);
+    assert_close(t.busbw_bytes_per_s, 0.7 * 450 * GB, 0.01);
+}
+
 /* ---- evidence of two kinds ---- */
 
 static void measured_tiers_are_put_together(void **state)
@@ -614,6 +716,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_rank_takes_no_time),
         TEST(a_ring_over_nodes_runs_at_the_slower_tier),
+        TEST(a_small_group_of_a_mesh_has_its_own_wires_only),
         TEST(oversubscription_divides_what_crosses_a_leaf),
         TEST(all_to_all_is_bound_by_what_leaves_the_node),
         TEST(small_all_reduce_over_many_ranks_takes_the_tree),
@@ -630,6 +733,9 @@ int main(void)
         TEST(several_rank_counts_tell_of_another),
         TEST(a_bandwidth_that_falls_goes_on_falling),
         TEST(a_family_carries_farther_than_one_curve),
+        TEST(what_was_measured_over_nodes_stands),
+        TEST(a_curve_over_another_link_does_not_hide_this_one),
+        TEST(a_related_curve_is_no_faster_than_the_inside),
         TEST(measured_tiers_are_put_together),
         TEST(several_pairs_share_a_nic),
         TEST(network_switches_that_reduce_are_a_choice),

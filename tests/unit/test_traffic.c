@@ -385,6 +385,11 @@ static void test_zero1_inside_a_node(void **state)
     assert_int_equal(payload(&t, GL_ALL_GATHER), 2200096768);
     assert_int_equal(t.traffic.message_count, 2);
     done(&t);
+    w.parallel.rank_broadcast = true; /* the shards of the eight, one after the other */
+    t = build(&w, 0);
+    assert_int_equal(payload(&t, GL_ALL_GATHER), 0);
+    assert_int_equal(calls(&t, GL_BROADCAST, 2200096768 / 8), 8);
+    done(&t);
 }
 
 /* ---- layers ---- */
@@ -580,6 +585,11 @@ static void test_context_parallel(void **state)
     t = build(&w, 0);
     assert_int_equal(calls(&t, GL_ALL_GATHER, kv / 2 * 4), 4 * 22);
     assert_int_equal(calls(&t, GL_REDUCE_SCATTER, kv / 2 * 4), 2 * 22);
+    done(&t);
+    w.kernels.repeat_kv = true; /* 32 heads travel instead of 4 */
+    t = build(&w, 0);
+    assert_int_equal(calls(&t, GL_ALL_GATHER, kv / 2 * 4 * 8), 4 * 22);
+    assert_int_equal(calls(&t, GL_REDUCE_SCATTER, kv / 2 * 4 * 8), 2 * 22);
     done(&t);
 }
 
