@@ -937,12 +937,9 @@ static void test_two_sockets(void **state)
       "comm 0x1 rank " #rank " nranks 4 cudaDev " #rank " nvmlDev " #rank " busId 1 - Init START")
 #define PAIR(from, to, via)                                                                        \
     L(0, from, "Channel 00 : " #from "[" #from "] -> " #to "[" #to "] via " via)
-#define FOUR_CARDS                                                                                 \
-    ON_GPU(0)                                                                                      \
-    ON_GPU(1)                                                                                      \
-    PAIR(0, 1, "P2P/CUMEM")                                                                        \
-    PAIR(1, 2, "SHM/direct/direct") ON_GPU(2) ON_GPU(3) PAIR(2, 3, "P2P/CUMEM")                    \
-        PAIR(3, 0, "SHM/direct/direct")
+#define P2P_PAIRS  PAIR(0, 1, "P2P/CUMEM") PAIR(2, 3, "P2P/CUMEM")
+#define SHM_PAIRS  PAIR(1, 2, "SHM/direct/direct") PAIR(3, 0, "SHM/direct/direct")
+#define FOUR_CARDS ON_GPU(0) ON_GPU(1) P2P_PAIRS SHM_PAIRS ON_GPU(2) ON_GPU(3)
 #define TWO_SOCKETS(across)                                                                        \
     "\tGPU0\tGPU1\tGPU2\tGPU3\nGPU0\t X \tNODE\tSYS\tSYS\nGPU1\tNODE\t X \t" across "\tSYS\n"      \
     "GPU2\tSYS\t" across "\t X \tNODE\nGPU3\tSYS\tSYS\tNODE\t X \n"
