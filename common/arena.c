@@ -141,3 +141,16 @@ char *gl_arena_printf(gl_arena *arena, const char *format, ...)
     va_end(again);
     return text;
 }
+
+char *gl_arena_append(gl_arena *arena, const char *text, const char *between, const char *more)
+{
+    return gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? between : "", more);
+}
+
+char *gl_arena_join(gl_arena *arena, const char *const *texts, size_t count, const char *between)
+{
+    char *joined = gl_arena_strdup(arena, count > 0 ? texts[0] : "");
+    for (size_t i = 1; i < count; i++)
+        joined = gl_arena_printf(arena, "%s%s%s", joined, between, texts[i]);
+    return joined;
+}

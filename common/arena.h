@@ -47,4 +47,10 @@ char *gl_arena_strndup(gl_arena *arena, const char *text, size_t length);
 char *gl_arena_printf(gl_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* `text` and `more` as one, with `between` only when there is a text before it. */
+char *gl_arena_append(gl_arena *arena, const char *text, const char *between, const char *more);
+
+/* All of the texts as one, with `between` each two. */
+char *gl_arena_join(gl_arena *arena, const char *const *texts, size_t count, const char *between);
+
 #endif

@@ -98,14 +98,6 @@ static size_t count_texts(const char *const *texts)
     return count;
 }
 
-static const char *join(gl_arena *arena, const char *const *texts)
-{
-    const char *joined = "";
-    for (size_t i = 0; texts[i] != NULL; i++)
-        joined = gl_arena_printf(arena, "%s%s%s", joined, i > 0 ? ", " : "", texts[i]);
-    return joined;
-}
-
 static bool store_choice(const parser *p, const gl_option *option, const char *value)
 {
     size_t count = count_texts(option->choices);
@@ -122,7 +114,9 @@ static bool store_choice(const parser *p, const gl_option *option, const char *v
         nearest != NULL ? gl_arena_printf(p->arena, "; did you mean '%s'?", nearest) : "";
     return fail_option(p, option,
                        gl_arena_printf(p->arena, "'%s' is none of %s%s", shown,
-                                       join(p->arena, option->choices), hint));
+                                       gl_arena_join(p->arena, option->choices,
+                                                     count_texts(option->choices), ", "),
+                                       hint));
 }
 
 /* An option of one value is given once: the earlier value would go unseen. Lists grow, and a flag

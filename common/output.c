@@ -147,10 +147,15 @@ static bool check_target(gl_output *out, gl_error *err)
     return check_folder(out, err);
 }
 
+bool gl_output_is_standard(const char *path)
+{
+    return path == NULL || strcmp(path, "-") == 0;
+}
+
 bool gl_output_open(const char *path, gl_output **opened, gl_error *err)
 {
     gl_output *out = create();
-    if (path == NULL || strcmp(path, "-") == 0) {
+    if (gl_output_is_standard(path)) {
         out->standard = STDOUT_FILENO;
         out->name = copy_text("standard output");
         *opened = out;

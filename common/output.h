@@ -17,6 +17,9 @@ typedef struct gl_output gl_output;
  * done. A device or pipe ("/dev/null") is written as it is, without a rename. */
 bool gl_output_open(const char *path, gl_output **out, gl_error *err);
 
+/* Does the path mean standard output? */
+bool gl_output_is_standard(const char *path);
+
 /* An output into memory: gl_output_text gives what was written so far. */
 gl_output *gl_output_memory(void);
 const char *gl_output_text(gl_output *out);

@@ -140,10 +140,8 @@ static name_list list_tables(const gl_report *report, gl_arena *arena)
 static bool fail_name(const name_list *names, const char *name, gl_arena *arena, gl_error *err)
 {
     char shown[80];
-    const char *list = "";
+    const char *list = gl_arena_join(arena, names->items, names->count, ", ");
     gl_printable(name, shown, sizeof shown);
-    for (size_t i = 0; i < names->count; i++)
-        list = gl_arena_printf(arena, "%s%s%s", list, i > 0 ? ", " : "", names->items[i]);
     if (names->count == 0)
         return gl_fail(err, GL_ERROR_USAGE, "no table '%s': the report has no tables", shown);
     const char *nearest = gl_nearest(name, names->items, names->count);
@@ -214,4 +212,17 @@ bool gl_render(const gl_report *report, gl_format format, const gl_render_option
     done = done && render_checked(report, format, options, &names, out, err);
     gl_arena_destroy(arena);
     return done;
+}
+
+bool gl_render_to(const char *path, const gl_report *report, gl_format format,
+                  const gl_render_options *options, gl_error *err)
+{
+    gl_output *out = NULL;
+    if (!gl_output_open(path, &out, err))
+        return false;
+    if (!gl_render(report, format, options, out, err)) {
+        gl_output_discard(out);
+        return false;
+    }
+    return gl_output_close(out, err);
 }

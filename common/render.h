@@ -25,6 +25,10 @@ typedef struct gl_render_options {
 bool gl_render(const gl_report *report, gl_format format, const gl_render_options *options,
                gl_output *out, gl_error *err);
 
+/* The same to a file, or to standard output (gl_output_open). */
+bool gl_render_to(const char *path, const gl_report *report, gl_format format,
+                  const gl_render_options *options, gl_error *err);
+
 /* JSON alone, which can not fail: for who needs no other format, and so no page to draw on. */
 void gl_render_json(const gl_report *report, const gl_render_options *options, gl_output *out);
 

@@ -2,6 +2,7 @@
 #include "common/terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -30,4 +31,15 @@ int gl_terminal_width(bool standard_output)
     if (width < GL_WIDTH_MIN)
         return GL_WIDTH_MIN;
     return width > GL_WIDTH_MAX ? GL_WIDTH_MAX : (int)width;
+}
+
+const char *const gl_color_choices[] = {"auto", "always", "never", NULL};
+
+bool gl_terminal_color(gl_color_choice choice, bool standard_output)
+{
+    if (choice != GL_COLOR_AUTO)
+        return choice == GL_COLOR_ALWAYS;
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    return standard_output && isatty(STDOUT_FILENO) && (no_color == NULL || no_color[0] == '\0') &&
+           (term == NULL || strcmp(term, "dumb") != 0);
 }

@@ -5,16 +5,31 @@
 
 #include "common/options.h"
 #include "common/render.h"
+#include "common/terminal.h"
 
-typedef enum gl_color_choice { GL_COLOR_AUTO, GL_COLOR_ALWAYS, GL_COLOR_NEVER } gl_color_choice;
-
-extern const char *const gl_answer_colors[];
+#include <stddef.h>
 
 typedef struct gl_answer_options {
     const char *table, *output; /* NULL: all tables; standard output */
     gl_format format;
     gl_color_choice color;
 } gl_answer_options;
+
+/* clang-format off */
+/* Rows of a command's table of options; TABLES says which tables --table chooses from. */
+#define GL_ANSWER_OPTIONS(TARGET, MEMBER, TABLES)                                                 \
+    {.name = "format", .letter = 'f', .type = GL_OPTION_CHOICE, .value_name = "F",                \
+     .help = "Format of the answer (default table).",                                             \
+     .offset = offsetof(TARGET, MEMBER.format), .choices = gl_format_names},                      \
+    {.name = "table", .type = GL_OPTION_TEXT, .value_name = "NAME", .help = TABLES,               \
+     .offset = offsetof(TARGET, MEMBER.table)},                                                   \
+    {.name = "output", .letter = 'o', .type = GL_OPTION_TEXT, .value_name = "FILE",               \
+     .help = "Write to this file (default: standard output).",                                    \
+     .offset = offsetof(TARGET, MEMBER.output)},                                                  \
+    {.name = "color", .type = GL_OPTION_CHOICE, .value_name = "WHEN",                             \
+     .help = "Emphasis on the terminal (default auto).",                                          \
+     .offset = offsetof(TARGET, MEMBER.color), .choices = gl_color_choices}
+/* clang-format on */
 
 /* Renders one scenario. `csv_table`: which table a CSV holds when the user names none. */
 bool gl_answer_print(const gl_scenario *scenario, const gl_answer_options *options,

@@ -30,15 +30,9 @@ static const gl_option option_table[] = {
      "Calibration database: its curves are put beside what is expected of their links, its stored "
      "texts and settings are looked at.",
      offsetof(options, db), 0, 0, 0, NULL},
-    {"format", 'f', GL_OPTION_CHOICE, "F", "Format of the answer (default table).",
-     offsetof(options, answer.format), 0, 0, 0, gl_format_names},
-    {"table", 0, GL_OPTION_TEXT, "NAME",
-     "Only this table: findings, expected, job, settings (default: all; of CSV, the findings).",
-     offsetof(options, answer.table), 0, 0, 0, NULL},
-    {"output", 'o', GL_OPTION_TEXT, "FILE", "Write to this file (default: standard output).",
-     offsetof(options, answer.output), 0, 0, 0, NULL},
-    {"color", 0, GL_OPTION_CHOICE, "WHEN", "Emphasis on the terminal (default auto).",
-     offsetof(options, answer.color), 0, 0, 0, gl_answer_colors},
+    GL_ANSWER_OPTIONS(
+        options, answer,
+        "Only this table: findings, expected, job, settings (default: all; of CSV, the findings)."),
     {0}};
 
 typedef struct input {

@@ -28,16 +28,10 @@ static const gl_option option_table[] = {
     {"nccl-tests", 0, GL_OPTION_FLAG, NULL,
      "Print the commands of nccl-tests that measure the same curves.",
      offsetof(options, nccl_tests), 0, 0, 0, NULL},
-    {"format", 'f', GL_OPTION_CHOICE, "F", "Format of the answer (default table).",
-     offsetof(options, answer.format), 0, 0, 0, gl_format_names},
-    {"table", 0, GL_OPTION_TEXT, "NAME",
-     "Only this table: runs, curves, compute, overlap, topology; samples with --curve (default: "
-     "all; of CSV, the curves or the samples).",
-     offsetof(options, answer.table), 0, 0, 0, NULL},
-    {"output", 'o', GL_OPTION_TEXT, "FILE", "Write to this file (default: standard output).",
-     offsetof(options, answer.output), 0, 0, 0, NULL},
-    {"color", 0, GL_OPTION_CHOICE, "WHEN", "Emphasis on the terminal (default auto).",
-     offsetof(options, answer.color), 0, 0, 0, gl_answer_colors},
+    GL_ANSWER_OPTIONS(
+        options, answer,
+        "Only this table: runs, curves, compute, overlap, topology; samples with --curve (default: "
+        "all; of CSV, the curves or the samples)."),
     {0}};
 
 /* ---- tables ---- */

@@ -40,7 +40,7 @@ static const char *setting_of(const char *variable, gl_arena *arena)
 
 const char *gl_facts_environment(const char *const *environment, gl_arena *arena)
 {
-    const char *settings[SETTINGS_MAX], *all = "";
+    const char *settings[SETTINGS_MAX];
     size_t count = 0;
     for (; *environment != NULL && count < SETTINGS_MAX; environment++) {
         const char *setting = setting_of(*environment, arena);
@@ -49,7 +49,5 @@ const char *gl_facts_environment(const char *const *environment, gl_arena *arena
     }
     /* cppcheck-suppress uninitvar ; as many as were counted */
     qsort(settings, count, sizeof *settings, gl_compare_texts);
-    for (size_t i = 0; i < count; i++)
-        all = gl_arena_printf(arena, "%s%s%s", all, i > 0 ? "\n" : "", settings[i]);
-    return all;
+    return gl_arena_join(arena, settings, count, "\n");
 }

@@ -93,7 +93,7 @@ static bool stopped(const session *s)
 
 static void add_line(session *s, const char **lines, const char *line)
 {
-    *lines = gl_arena_printf(s->arena, "%s%s%s", *lines, (*lines)[0] != '\0' ? "\n" : "", line);
+    *lines = gl_arena_append(s->arena, *lines, "\n", line);
 }
 
 static void warn(session *s, const char *line)
@@ -653,7 +653,7 @@ static bool check_dtype(session *s, gl_dtype wanted)
     for (; *known != GL_DTYPE_NONE; known++) {
         if (*known == s->dtype)
             return true;
-        all = gl_arena_printf(s->arena, "%s%s%s", all, all[0] ? ", " : "", gl_dtype_name(*known));
+        all = gl_arena_append(s->arena, all, ", ", gl_dtype_name(*known));
     }
     return gl_fail_at(s->err, GL_ERROR_USAGE, NULL, "--dtype",
                       "the %s backend has no %s%s; it measures %s", s->backend->vtable->name,

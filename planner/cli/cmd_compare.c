@@ -110,7 +110,7 @@ static const char *remedy_of_search(const char *lines, gl_arena *arena)
     while (lines != NULL && *lines != '\0') {
         size_t length = strcspn(lines, "\n");
         const char *line = gl_arena_strndup(arena, lines, length);
-        text = gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? "; " : "", line);
+        text = gl_arena_append(arena, text, "; ", line);
         lines += length + (lines[length] == '\n');
     }
     if (text[0] == '\0')

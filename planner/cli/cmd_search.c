@@ -206,7 +206,7 @@ static bool unknown_axis(const char *key, gl_error *err)
     gl_fail(err, GL_ERROR_USAGE, "--fix '%s' is not varied%s%s%s; there are %s",
             gl_printable(key, shown, sizeof shown), near != NULL ? ": did you mean '" : "",
             near != NULL ? near : "", near != NULL ? "'?" : "",
-            gl_texts_join(names, GL_SEARCH_AXIS_COUNT, GL_SEARCH_AXIS_COUNT, arena));
+            gl_arena_join(arena, names, GL_SEARCH_AXIS_COUNT, ", "));
     gl_arena_destroy(arena);
     return false;
 }

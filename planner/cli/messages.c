@@ -39,11 +39,3 @@ void gl_cli_note(const char *format, ...)
     fputc('\n', stderr);
     va_end(args);
 }
-
-const char *gl_texts_join(const char *const *items, size_t count, size_t limit, gl_arena *arena)
-{
-    const char *text = "";
-    for (size_t i = 0; i < count && i < limit; i++)
-        text = gl_arena_printf(arena, "%s%s%s", text, i > 0 ? ", " : "", items[i]);
-    return count > limit ? gl_arena_printf(arena, "%s, \xe2\x80\xa6", text) : text;
-}

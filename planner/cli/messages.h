@@ -19,7 +19,4 @@ void gl_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "gpulink-plan: …" */
 void gl_cli_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* "a, b, c" in the arena; at most `limit` of them and then "…". */
-const char *gl_texts_join(const char *const *items, size_t count, size_t limit, gl_arena *arena);
-
 #endif

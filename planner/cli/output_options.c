@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/output_options.h"
-#include "common/terminal.h"
 #include "common/text.h"
 #include "planner/cli/messages.h"
 #include "planner/report/charts.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-const char *const gl_color_choices[] = {"auto", "always", "never", NULL};
 
 static bool check_trace(gl_output_options *options, gl_error *err)
 {
@@ -76,7 +70,7 @@ static bool check_table(const gl_output_options *options, const char *const *tab
     gl_fail(err, GL_ERROR_USAGE, "--table '%s' is not known%s%s%s; there are %s",
             gl_printable(options->table, name, sizeof name), near != NULL ? ": did you mean '" : "",
             near != NULL ? near : "", near != NULL ? "'?" : "",
-            gl_texts_join(tables, count, count, arena));
+            gl_arena_join(arena, tables, count, ", "));
     gl_arena_destroy(arena);
     return false;
 }
@@ -89,21 +83,6 @@ bool gl_output_options_check(gl_output_options *options, const char *const *tabl
 bool gl_output_for_people(const gl_output_options *options)
 {
     return options->format != GL_FORMAT_CSV && options->format != GL_FORMAT_JSON;
-}
-
-static bool is_standard_output(const gl_output_options *options)
-{
-    return options->output == NULL || strcmp(options->output, "-") == 0;
-}
-
-/* https://no-color.org: set and not empty. */
-static bool wants_color(const gl_output_options *options)
-{
-    if (options->color != COLOR_AUTO)
-        return options->color == COLOR_ALWAYS;
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    return is_standard_output(options) && isatty(STDOUT_FILENO) &&
-           (no_color == NULL || no_color[0] == '\0') && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
 /* The same warning of many scenarios is said once. */
@@ -137,36 +116,24 @@ static bool check_audience(const gl_output_options *options, const gl_report *re
         options->table);
 }
 
-static bool render(const gl_output_options *options, const gl_report *report,
-                   const gl_render_options *how, gl_output *out, gl_error *err)
-{
-    gl_arena *arena = gl_arena_create();
-    if (options->format == GL_FORMAT_HTML)
-        report = gl_charts_add(report, arena);
-    bool done = gl_render(report, options->format, how, out, err);
-    gl_arena_destroy(arena);
-    return done;
-}
-
 bool gl_output_report(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
+    bool standard = gl_output_is_standard(options->output);
     const gl_render_options how = {
-        .width = gl_terminal_width(is_standard_output(options)),
-        .color = wants_color(options),
+        .width = gl_terminal_width(standard),
+        .color = gl_terminal_color(options->color, standard),
         .csv_table = options->table != NULL ? options->table : csv_table,
         .only_table = options->table,
     };
-    gl_output *out = NULL;
-    if (!check_audience(options, report, err) || !gl_output_open(options->output, &out, err))
+    if (!check_audience(options, report, err))
         return false;
-    if (!render(options, report, &how, out, err)) {
-        gl_output_discard(out);
-        return false;
-    }
-    if (!gl_output_close(out, err))
-        return false;
-    if (options->format == GL_FORMAT_CSV)
+    gl_arena *arena = gl_arena_create();
+    if (options->format == GL_FORMAT_HTML)
+        report = gl_charts_add(report, arena);
+    bool done = gl_render_to(options->output, report, options->format, &how, err);
+    if (done && options->format == GL_FORMAT_CSV)
         gl_output_warnings(options, report);
-    return true;
+    gl_arena_destroy(arena);
+    return done;
 }

@@ -5,6 +5,7 @@
 
 #include "common/options.h"
 #include "common/render.h"
+#include "common/terminal.h"
 
 #include <stddef.h>
 
@@ -12,14 +13,12 @@ typedef struct gl_output_options {
     const char *format_name; /* as given */
     const char *output;      /* NULL = standard output */
     const char *table;       /* NULL = the default */
-    int color;               /* index into gl_color_choices */
+    gl_color_choice color;
     bool quiet, verbose;
     bool can_trace;   /* the command knows --format trace and xlsx, too */
     gl_format format; /* of format_name, set by gl_output_options_check */
     bool trace, xlsx; /* likewise; then `format` does not count */
 } gl_output_options;
-
-extern const char *const gl_color_choices[];
 
 #define GL_OUTPUT_OPTIONS(TARGET, MEMBER)                                                          \
     {.name = "format",                                                                             \

@@ -196,7 +196,7 @@ int gl_fail_without_cluster(const char *verb, const char *model)
     gl_cli_note("for example: gpulink-plan %s %s --cluster %s", verb, model,
                 names.count > 0 ? "hgx-h100-16-ndr" : "calibration.db");
     if (names.count > 0)
-        gl_cli_note("bundled: %s", gl_texts_join(names.items, names.count, names.count, arena));
+        gl_cli_note("bundled: %s", gl_arena_join(arena, names.items, names.count, ", "));
     gl_arena_destroy(arena);
     return GL_ERROR_USAGE;
 }

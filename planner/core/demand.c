@@ -34,8 +34,7 @@ static const char *tensors(const gl_plan *plan, const gl_demand *d, gl_arena *ar
         const gl_traffic_row *row = &plan->traffic.rows[i];
         if (is_of(row, d->dimension) && row_bytes(row, d->tier) > 0 &&
             strstr(text, row->operation) == NULL)
-            text =
-                gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? ", " : "", row->operation);
+            text = gl_arena_append(arena, text, ", ", row->operation);
     }
     return text;
 }

@@ -564,11 +564,6 @@ const char *gl_search_axis_path(gl_search_axis axis)
     return paths[axis];
 }
 
-static const char *join(const char *text, const char *part, gl_arena *arena)
-{
-    return text[0] == '\0' ? part : gl_arena_printf(arena, "%s, %s", text, part);
-}
-
 static const char *degrees_text(const gl_parallel *p, gl_arena *arena)
 {
     const struct {
@@ -579,7 +574,8 @@ static const char *degrees_text(const gl_parallel *p, gl_arena *arena)
     for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
         if (axes[i].degree < 2)
             continue;
-        text = join(text, gl_arena_printf(arena, "%s %d", axes[i].name, axes[i].degree), arena);
+        text = gl_arena_append(arena, text, ", ",
+                               gl_arena_printf(arena, "%s %d", axes[i].name, axes[i].degree));
         if (axes[i].name[0] == 'p' && p->virtual_stages > 1)
             text = gl_arena_printf(arena, "%s x %d", text, p->virtual_stages);
         if (axes[i].name[0] == 'p' && p->schedule == GL_SCHEDULE_GPIPE)
@@ -591,19 +587,20 @@ static const char *degrees_text(const gl_parallel *p, gl_arena *arena)
 const char *gl_layout_text(const gl_parallel *p, const gl_batch *batch, gl_arena *arena)
 {
     const char *text = degrees_text(p, arena);
-    text = join(text, gl_arena_printf(arena, "micro %d", batch->micro), arena);
+    text = gl_arena_append(arena, text, ", ", gl_arena_printf(arena, "micro %d", batch->micro));
     if (p->zero > 0)
-        text = join(text, gl_arena_printf(arena, "zero %d", p->zero), arena);
+        text = gl_arena_append(arena, text, ", ", gl_arena_printf(arena, "zero %d", p->zero));
     if (p->zero == 2 && !p->accumulate)
         text = gl_arena_printf(arena, "%s each microbatch", text);
     if (p->zero > 0 && p->shard > 0)
         text = gl_arena_printf(arena, "%s in %d", text, p->shard);
     if (p->tp > 1 && p->sequence_parallel)
-        text = join(text, "sp", arena);
+        text = gl_arena_append(arena, text, ", ", "sp");
     if (p->cp > 1)
-        text = join(text, gl_cp_methods[p->cp_method], arena);
+        text = gl_arena_append(arena, text, ", ", gl_cp_methods[p->cp_method]);
     if (p->recompute != GL_RECOMPUTE_NONE)
-        text = join(text, gl_arena_printf(arena, "recompute %s", gl_recompute_names[p->recompute]),
-                    arena);
+        text = gl_arena_append(
+            arena, text, ", ",
+            gl_arena_printf(arena, "recompute %s", gl_recompute_names[p->recompute]));
     return text;
 }

@@ -222,10 +222,11 @@ static gl_field kind_row(const gl_part_kind *kind, gl_arena *arena)
                                         [GL_PART_LINK] = ".LINK",
                                         [GL_PART_REGION] = ".REGION",
                                         [GL_PART_FIXED] = ".NAME"};
-    const char *figures = "";
+    size_t count = 0;
     gl_field row = gl_part_limits(kind, kind->name);
-    for (size_t i = 0; kind->figures[i] != NULL; i++)
-        figures = gl_arena_printf(arena, "%s%s%s", figures, i > 0 ? ", " : "", kind->figures[i]);
+    while (kind->figures[count] != NULL)
+        count++;
+    const char *figures = gl_arena_join(arena, kind->figures, count, ", ");
     row.path = gl_arena_printf(arena, "prices.parts.%s%s", kind->name, names[kind->names]);
     row.initial = "";
     row.doc = figures[0] != '\0' ? gl_arena_printf(arena, "%s Has %s.", kind->meaning, figures)

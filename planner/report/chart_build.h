@@ -25,8 +25,6 @@ gl_series *gl_chart__named(gl_chart *chart, gl_arena *arena, const char *name, g
 void gl_chart__add(gl_series *series, gl_arena *arena, gl_datum datum);
 size_t gl_chart__category(gl_chart *chart, gl_arena *arena, const char *name);
 
-/* "240 ms" */
-
 /* What charts are hung on, one list for each part. */
 typedef struct gl_chart_list {
     gl_chart *items;

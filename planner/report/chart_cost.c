@@ -99,8 +99,7 @@ static const char *pareto_words(const offers *all, gl_arena *arena)
     const char *words = "";
     for (size_t i = 0; i < all->count; i++)
         if (is_on_front(all, &all->items[i]))
-            words = gl_arena_printf(arena, "%s%s%s", words, words[0] != '\0' ? ", " : "",
-                                    all->items[i].name);
+            words = gl_arena_append(arena, words, ", ", all->items[i].name);
     return gl_arena_printf(arena,
                            "Down and to the left is better; whiskers are 80 %% intervals. No "
                            "other is both faster and cheaper than: %s.",

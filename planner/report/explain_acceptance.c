@@ -8,32 +8,23 @@
 
 #include <math.h>
 
-static const char *seconds(const gl_explainer *e, double value)
-{
-    return gl_explain__quantity(e, value, GL_SECONDS);
-}
-
-static const char *rate(const gl_explainer *e, double value)
-{
-    return gl_explain__quantity(e, value, GL_BYTES_PER_S);
-}
-
 static void add_times(gl_explainer *e, const gl_acceptance *a, const gl_acceptance_test *t)
 {
     const char *known = gl_evidence_name(t->planned_evidence);
     e->table = "acceptance";
-    gl_explain__add(e, "limit_s", gl_real(t->limit_s), GL_SECONDS,
-                    (gl_figure_how){"planned time of one call · (1 + tolerance)",
-                                    gl_arena_printf(e->arena, "%s · (1 + %.3g)",
-                                                    seconds(e, t->planned_s), a->tolerance_frac),
-                                    known, "gpulink-plan accept --tolerance"});
+    gl_explain__add(
+        e, "limit_s", gl_real(t->limit_s), GL_SECONDS,
+        (gl_figure_how){"planned time of one call · (1 + tolerance)",
+                        gl_arena_printf(e->arena, "%s · (1 + %.3g)",
+                                        gl_explain__seconds(e, t->planned_s), a->tolerance_frac),
+                        known, "gpulink-plan accept --tolerance"});
     gl_explain__add(e, "planned_s", gl_real(t->planned_s), GL_SECONDS,
                     (gl_figure_how){"time of one call, as of the row of traffic", NULL, known,
                                     "traffic.*.time_per_call_s"});
     gl_explain__add(
         e, "needed_s", gl_real(t->needed_s), GL_SECONDS,
         (gl_figure_how){"planned time · available bandwidth of its tier / required bandwidth",
-                        gl_arena_printf(e->arena, "%s · %.4g", seconds(e, t->planned_s),
+                        gl_arena_printf(e->arena, "%s · %.4g", gl_explain__seconds(e, t->planned_s),
                                         t->needed_s / t->planned_s),
                         known, "required_bandwidth.*"});
     gl_explain__add(e, "link_s", gl_real(t->link_s), GL_SECONDS,
@@ -59,12 +50,13 @@ static void add_expected(gl_explainer *e, const gl_acceptance_test *t)
     gl_explain__add(e, "assumed_busbw_bytes_per_s", gl_real(x->assumed), GL_BYTES_PER_S,
                     (gl_figure_how){"NCCL's own figure of the link, in the place of its rate", NULL,
                                     "catalogue", "NCCL, src/graph/topo.h"});
-    gl_explain__add(e, "typical_busbw_bytes_per_s", gl_real(x->typical), GL_BYTES_PER_S,
-                    (gl_figure_how){"line rate · share that large messages reach",
-                                    gl_arena_printf(e->arena, "%s · %.3g, usually %.3g to %.3g",
-                                                    rate(e, x->line), x->typical / x->line,
-                                                    x->low / x->line, x->high / x->line),
-                                    "catalogue", x->source[0] != '\0' ? x->source : NULL});
+    gl_explain__add(
+        e, "typical_busbw_bytes_per_s", gl_real(x->typical), GL_BYTES_PER_S,
+        (gl_figure_how){"line rate · share that large messages reach",
+                        gl_arena_printf(e->arena, "%s · %.3g, usually %.3g to %.3g",
+                                        gl_explain__rate(e, x->line), x->typical / x->line,
+                                        x->low / x->line, x->high / x->line),
+                        "catalogue", x->source[0] != '\0' ? x->source : NULL});
 }
 
 void gl_explain_acceptance(const gl_acceptance *acceptance, gl_arena *arena, gl_explanation *out)

@@ -4,7 +4,6 @@
 #include "planner/report/explain_figures.h"
 #include "planner/report/plan_tables.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef enum op_kind {
@@ -35,11 +34,6 @@ static const char *kind_text(op_kind kind)
         [OP_COUNTED] = "matrix products",
     };
     return texts[kind];
-}
-
-static const char *seconds(const gl_explainer *e, double value)
-{
-    return gl_explain__quantity(e, value, GL_SECONDS);
 }
 
 static double memory_rate(const gl_gpu *gpu)
@@ -76,7 +70,7 @@ static const char *launches(const gl_explainer *e, int count)
 {
     return gl_arena_printf(
         e->arena, "%d · %s", count,
-        seconds(e, gl_kernel_launch_s(e->plan->workload, e->plan->cluster->gpu)));
+        gl_explain__seconds(e, gl_kernel_launch_s(e->plan->workload, e->plan->cluster->gpu)));
 }
 
 static gl_figure_how gemm_forward(const gl_explainer *e, const gl_operator *op)
@@ -92,7 +86,7 @@ static gl_figure_how gemm_forward(const gl_explainer *e, const gl_operator *op)
                         "%.15g · (max(2·%.15g·%.15g·%.15g / (%s · %.6g · %.6g), %s) + %s)%s%s",
                         op->count, op->m, op->n, op->k, peak_text(e, false), op->efficiency->value,
                         op->shape_share, memory_text(e, bytes), launches(e, 1), cast ? " + " : "",
-                        cast ? seconds(e, op->forward_cast_s) : ""),
+                        cast ? gl_explain__seconds(e, op->forward_cast_s) : ""),
         NULL, source_text(e, "GEMM efficiency", op->efficiency)};
 }
 
@@ -207,8 +201,8 @@ static void add_times(gl_explainer *e, const gl_operator *op, op_kind kind)
     if (is_repeated(e, op, kind) && backward.formula != NULL) {
         backward.formula = gl_arena_printf(e->arena, "%s; and forward again", backward.formula);
         if (backward.numbers != NULL)
-            backward.numbers =
-                gl_arena_printf(e->arena, "%s + %s", backward.numbers, seconds(e, op->forward_s));
+            backward.numbers = gl_arena_printf(e->arena, "%s + %s", backward.numbers,
+                                               gl_explain__seconds(e, op->forward_s));
     }
     forward.evidence = backward.evidence = evidence;
     gl_explain__add(e, "forward_s", gl_real(op->forward_s), GL_SECONDS, forward);

@@ -31,10 +31,17 @@ void gl_explain__note(gl_explainer *e, const char *note);
 
 /* A quantity for people, in the arena. */
 const char *gl_explain__quantity(const gl_explainer *e, double value, gl_dimension dimension);
+const char *gl_explain__seconds(const gl_explainer *e, double value);
+const char *gl_explain__rate(const gl_explainer *e, double value);
+const char *gl_explain__bytes(const gl_explainer *e, double value);
 
 /* A formula with its symbols (those of docs/models/traffic.md: L, h, s, b, …) replaced by this
  * plan's numbers; words are left alone. */
 const char *gl_explain__put_numbers(const gl_explainer *e, const char *formula);
+
+/* Why a group's busbw is more than what each of its GPUs puts on the network; NULL when it is not.
+ */
+const char *gl_explain__share_note(const gl_explainer *e, const gl_timed_row *row);
 
 void gl_explain__traffic(gl_explainer *e);
 void gl_explain__step(gl_explainer *e);

@@ -203,7 +203,7 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
         return "";
     return gl_arena_printf(
         arena,
-        "               %s is not needed for this job: a link of %s per GPU hides as "
+        "               %s is not needed with this layout: a link of %s per GPU hides as "
         "much\n",
         gl_headline_link(plan, need->tier),
         gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena));

@@ -362,11 +362,6 @@ gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
 
 /* ---- in words ---- */
 
-static const char *add(const char *text, const char *between, const char *more, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? between : "", more);
-}
-
 /* "inside a node needs 96 GB/s per GPU, pcie5-x16 gives 21 GB/s: TOO SLOW, 22 % of it" */
 static const char *tier_text(const gl_plan *plan, gl_tier_kind tier, gl_arena *arena)
 {
@@ -472,7 +467,7 @@ static const char *catching_up(const gl_compared *option, gl_arena *arena)
     const char *text = "";
     for (size_t i = 0; i < option->break_even_count; i++)
         if (option->break_evens[i].kind == GL_BREAK_EVEN_NEEDED)
-            text = add(text, "; or ", need_text(&option->break_evens[i], arena), arena);
+            text = gl_arena_append(arena, text, "; or ", need_text(&option->break_evens[i], arena));
     return text;
 }
 
@@ -484,9 +479,9 @@ static const char *thinning(const gl_compared *option, gl_arena *arena)
         const gl_break_even *row = &option->break_evens[i];
         const char *words = gl_knob_describe(row->knob)->words;
         if (row->kind == GL_BREAK_EVEN_ANY)
-            text = add(text, "; or ", gl_arena_printf(arena, "any %s", words), arena);
+            text = gl_arena_append(arena, text, "; or ", gl_arena_printf(arena, "any %s", words));
         if (row->kind == GL_BREAK_EVEN_SPARE)
-            text = add(text, "; or ", need_text(row, arena), arena);
+            text = gl_arena_append(arena, text, "; or ", need_text(row, arena));
     }
     return text;
 }
@@ -568,7 +563,7 @@ static const char *verdict_lines(const gl_comparison *comparison, gl_arena *aren
                    : "No option runs this work as it is described\n";
     for (size_t i = 0; i < comparison->option_count; i++)
         if (i != comparison->fastest && gl_is_compared(&comparison->options[i]))
-            text = add(text, "", slower_text(comparison, i, arena), arena);
+            text = gl_arena_append(arena, text, "", slower_text(comparison, i, arena));
     const char *less = thinning(&comparison->options[comparison->fastest], arena);
     if (less[0] != '\0')
         text = gl_arena_printf(arena, "%s%lld loses at most %s with %s\n", text,
@@ -636,7 +631,7 @@ static const char *money_lines(const gl_comparison *comparison, gl_arena *arena)
         return "";
     for (size_t i = 0; i < comparison->option_count; i++)
         if (i != cheapest && gl_is_compared(&comparison->options[i]))
-            text = add(text, "", dearer_text(comparison, i, cheapest, arena), arena);
+            text = gl_arena_append(arena, text, "", dearer_text(comparison, i, cheapest, arena));
     return gl_arena_printf(arena, "%lld %s %s\n%s", (long long)number_of(cheapest),
                            against_another ? "is cheapest:" : "costs",
                            price_text(&comparison->options[cheapest], arena), text);

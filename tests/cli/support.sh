@@ -1,49 +1,46 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# What every script here sources. Works in an empty temporary folder, with the programs first in PATH.
+# What every script here sources.
 set -euo pipefail
-unset COLUMNS
-: "${GPULINK_BIN:?folder of the built programs}" "${GPULINK_SOURCE:?source folder}"
-PATH=$GPULINK_BIN:$PATH
+source "$GPULINK_SOURCE/tests/harness.sh"
 # shellcheck disable=SC2034 # for the scripts that source this
 models=$GPULINK_SOURCE/models
-work=$(mktemp -d)
-cd "$work"
-failures=0 checks=0
 
-finish() {
-    local status=$?
-    cd /
-    rm -rf "$work"
-    [ "$status" -eq 0 ] || exit "$status"
-    printf '%d checks, %d failed\n' "$checks" "$failures"
-    [ "$failures" -eq 0 ]
-}
-trap finish EXIT
-
-fail() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$*"
-    sed 's/^/    out| /' out | head -n 15
-    sed 's/^/    err| /' err | head -n 15
-}
-
-# expect STATUS PATTERN COMMAND...: runs the command; its exit status and a line of standard error
-# (of standard output when nothing went wrong) must match the extended regular expression (empty: anything).
-expect() {
-    local status=$1 pattern=$2 actual=0 where=err
-    shift 2
+# runs STATUS COMMAND...: the exit status must be that, an error leaves standard output empty, no sanitizer complains.
+runs() {
+    local status=$1 actual=0
+    shift
     checks=$((checks + 1))
     "$@" >out 2>err </dev/null || actual=$?
-    [ "$status" -ne 0 ] || where=out
     if [ "$actual" -ne "$status" ]; then
         fail "status $actual instead of $status: $*"
-    elif [ -n "$pattern" ] && ! grep -Eq -- "$pattern" "$where"; then
-        fail "std$where has no '$pattern': $*"
     elif [ "$status" -ge 2 ] && [ -s out ]; then
         fail "an error, and yet something on standard output: $*"
     elif grep -Eq 'Sanitizer|runtime error' err; then
         fail "sanitizer: $*"
+    else
+        return 0
+    fi
+    return 1
+}
+
+# expect STATUS PATTERN COMMAND...: besides, a line of standard error (of standard output when nothing went wrong)
+# must match the extended regular expression (empty: anything).
+expect() {
+    local status=$1 pattern=$2 where=err
+    shift 2
+    [ "$status" -ne 0 ] || where=out
+    if runs "$status" "$@" && [ -n "$pattern" ] && ! grep -Eq -- "$pattern" "$where"; then
+        fail "std$where has no '$pattern': $*"
+    fi
+}
+
+# says STATUS WORDS COMMAND...: besides, either of them holds the words as they are (empty: anything).
+says() {
+    local status=$1 words=$2
+    shift 2
+    if runs "$status" "$@" && [ -n "$words" ] && ! grep -Fq -- "$words" out err; then
+        fail "it does not say '$words': $*"
     fi
 }
 

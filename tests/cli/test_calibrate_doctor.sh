@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # gpulink-calibrate doctor and the exports of show, as a user runs them.
-. "$(dirname "$0")/support.sh"
+source "$GPULINK_SOURCE/tests/cli/support.sh"
 logs=$GPULINK_SOURCE/tests/fixtures/nccl machine=$GPULINK_SOURCE/tests/fixtures/machine
 doctor() { gpulink-calibrate doctor "$@"; }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Without a GPU, or without NCCL, measuring with it ends with status 5 and a message that says why.
-. "$(dirname "$0")/support.sh"
+source "$GPULINK_SOURCE/tests/cli/support.sh"
 
 # A program for a GPU that is not there: with one, this would measure.
 if command -v nvidia-smi >/dev/null && grep -q '^GPU' <<<"$(nvidia-smi -L 2>/dev/null)"; then

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 # What the tests of measuring share: starting several processes, killing one of them, looking at the
-# file. Works in an empty temporary folder, with the programs first in PATH.
+# file.
 set -u
-: "${GPULINK_BIN:?folder of the built programs}" "${GPULINK_SOURCE:?source folder}"
-PATH=$GPULINK_BIN:$PATH
+source "$GPULINK_SOURCE/tests/harness.sh"
 for tool in mpirun sqlite3; do
     command -v $tool >/dev/null || { echo "$tool is missing: see bootstrap.sh"; exit 1; }
 done
@@ -15,25 +14,6 @@ export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_rmaps_base_oversub
 export OMPI_MCA_mpi_yield_when_idle=1
 # MPI libraries leave memory behind that is none of ours.
 export ASAN_OPTIONS=detect_leaks=0
-work=$(mktemp -d)
-cd "$work" || exit 1
-failures=0 checks=0
-
-finish() {
-    local status=$?
-    cd /
-    rm -rf "$work"
-    printf '%d checks, %d failed\n' "$checks" "$failures"
-    [ "$status" -eq 0 ] && [ "$failures" -eq 0 ] || exit 1
-}
-trap finish EXIT
-
-fail() {
-    failures=$((failures + 1))
-    printf 'FAILED: %s\n' "$*"
-    [ ! -e out ] || sed 's/^/    out| /' out | head -n 15
-    [ ! -e err ] || sed 's/^/    err| /' err | head -n 15
-}
 
 # check WORDS COMMAND...: the command must succeed.
 check() {

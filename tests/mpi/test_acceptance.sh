@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # From a plan over the list to the verdict, with 2 to 4 processes for GPUs.
-. "$(dirname "$0")/support.sh"
+source "$GPULINK_SOURCE/tests/mpi/support.sh"
 
 equal() {
     [ "$(query "$1" "$2")" = "$3" ] || { echo "got $(query "$1" "$2") instead of $3: $2"; false; }

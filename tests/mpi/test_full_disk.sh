@@ -8,7 +8,7 @@ if [ "${1-}" != inside ]; then
     fi
     exec unshare --map-root-user --mount bash "$0" inside
 fi
-. "$(dirname "$0")/support.sh"
+source "$GPULINK_SOURCE/tests/mpi/support.sh"
 mkdir disk
 mount -t tmpfs -o size=256k none disk || { echo 'cannot mount a small disk'; exit 1; }
 # shellcheck disable=SC2054 # one list, with commas

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # SIGINT, SIGTERM and SIGHUP end a session in order, SIGPIPE does not; a second writer is told; others may read and import.
-. "$(dirname "$0")/support.sh"
+source "$GPULINK_SOURCE/tests/mpi/support.sh"
 command=(--db i.db --max 1MiB --label interrupt)
 
 running() {

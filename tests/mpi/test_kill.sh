@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # kill -9 at twenty random moments, of the leader or of another rank: the file stays sound, nothing
 # that was stored is lost, and the same command goes on.
-. "$(dirname "$0")/support.sh"
+source "$GPULINK_SOURCE/tests/mpi/support.sh"
 seed=${TEST_SEED:-$(date +%s)}
 RANDOM=$seed
 echo "seed $seed"

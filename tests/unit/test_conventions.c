@@ -199,7 +199,7 @@ static gl_run_case made_of(const fixture *f, const char *text)
 {
     gl_known_runs runs = {0};
     gl_diagnostics diagnostics = {.count = 0};
-    gl_run_case out;
+    gl_run_case out = {0};
     bool ok = gl_known_runs_parse("own.csv", text, strlen(text), f->arena, &runs, &diagnostics);
     print_problems(&diagnostics);
     assert_true(ok);

@@ -49,8 +49,7 @@ static const char *gpu_names(gl_nccl *self, gl_arena *arena)
         if (cudaGetDeviceProperties(&properties, self->gpus[i].device) != cudaSuccess ||
             strstr(names, properties.name) != NULL)
             continue;
-        names =
-            gl_arena_printf(arena, "%s%s%s", names, names[0] != '\0' ? ", " : "", properties.name);
+        names = gl_arena_append(arena, names, ", ", properties.name);
     }
     return names;
 }
@@ -119,10 +118,7 @@ static const char *users_settings(gl_arena *arena)
         gl_nccl_log_environment(log, arena, name, equals + 1);
     }
     qsort(log->environment, log->environment_count, sizeof *log->environment, gl_compare_texts);
-    char *text = gl_arena_strdup(arena, "");
-    for (size_t i = 0; i < log->environment_count; i++)
-        text = gl_arena_printf(arena, "%s%s%s", text, i > 0 ? "\n" : "", log->environment[i]);
-    return text;
+    return gl_arena_join(arena, log->environment, log->environment_count, "\n");
 }
 
 static void first_line(const char *path, char *text, size_t size)

@@ -100,9 +100,6 @@ bool gl_gpu_issue(gl_nccl *self, const gl_gpu_layout *layout, size_t shift, bool
                   gl_error *err);
 
 /* timing.c */
-bool gl_gpu_reserve_events(gl_nccl *self, size_t count, gl_error *err);
-bool gl_gpu_record(gl_nccl *self, size_t event, gl_error *err); /* on the stream of each GPU */
-bool gl_gpu_wait(gl_nccl *self, size_t event, gl_error *err);   /* on each GPU */
 bool gl_gpu_call_once(gl_nccl *self, double size_bytes, bool in_place, gl_error *err);
 bool gl_gpu_measure(gl_backend *backend, double size_bytes, bool in_place, int warmup,
                     int iterations, double *times_s, gl_error *err);

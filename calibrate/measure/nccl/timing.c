@@ -27,7 +27,7 @@ static const double short_call_s = 1e-3;
 
 /* ---- events ---- */
 
-bool gl_gpu_reserve_events(gl_nccl *self, size_t count, gl_error *err)
+static bool reserve_events(gl_nccl *self, size_t count, gl_error *err)
 {
     for (int i = 0; i < self->gpu_count; i++) {
         gl_gpu *gpu = &self->gpus[i];
@@ -44,7 +44,8 @@ bool gl_gpu_reserve_events(gl_nccl *self, size_t count, gl_error *err)
     return true;
 }
 
-bool gl_gpu_record(gl_nccl *self, size_t event, gl_error *err)
+/* On the stream of each GPU. */
+static bool record_event(gl_nccl *self, size_t event, gl_error *err)
 {
     for (int i = 0; i < self->gpu_count; i++)
         if (self->gpus[i].group != NULL)
@@ -80,7 +81,8 @@ bool gl_gpu_wait_event(gl_nccl *self, const gl_gpu *gpu, cudaEvent_t event, gl_e
     return true;
 }
 
-bool gl_gpu_wait(gl_nccl *self, size_t event, gl_error *err)
+/* On each GPU. */
+static bool wait_for(gl_nccl *self, size_t event, gl_error *err)
 {
     for (int i = 0; i < self->gpu_count; i++)
         if (self->gpus[i].group != NULL &&
@@ -127,8 +129,8 @@ static bool issue_calls(gl_nccl *self, timed_run *run, int calls, gl_error *err)
 static bool probe(gl_nccl *self, timed_run *run, int calls, double *call_s, gl_error *err)
 {
     double total_s = 0;
-    if (!gl_gpu_record(self, 0, err) || !issue_calls(self, run, calls, err) ||
-        !gl_gpu_record(self, 1, err) || !gl_gpu_wait(self, 1, err) ||
+    if (!record_event(self, 0, err) || !issue_calls(self, run, calls, err) ||
+        !record_event(self, 1, err) || !wait_for(self, 1, err) ||
         !elapsed(self, 0, 1, &total_s, err))
         return false;
     *call_s = total_s / calls;
@@ -156,15 +158,15 @@ static bool warm_up(gl_nccl *self, timed_run *run, int warmup, double *call_s, g
 static bool run_iterations(gl_nccl *self, timed_run *run, int iterations, int batch, gl_error *err)
 {
     int lag = CALLS_AHEAD / batch;
-    if (!issue_calls(self, run, 1, err) || !gl_gpu_record(self, 0, err))
+    if (!issue_calls(self, run, 1, err) || !record_event(self, 0, err))
         return false;
     for (int i = 0; i < iterations; i++) {
-        if (!issue_calls(self, run, batch, err) || !gl_gpu_record(self, (size_t)i + 1, err))
+        if (!issue_calls(self, run, batch, err) || !record_event(self, (size_t)i + 1, err))
             return false;
-        if (i >= lag && !gl_gpu_wait(self, (size_t)(i + 1 - lag), err))
+        if (i >= lag && !wait_for(self, (size_t)(i + 1 - lag), err))
             return false;
     }
-    return gl_gpu_wait(self, (size_t)iterations, err);
+    return wait_for(self, (size_t)iterations, err);
 }
 
 static bool collect(gl_nccl *self, int iterations, int batch, double *times_s, gl_error *err)
@@ -183,7 +185,7 @@ static bool measure(gl_nccl *self, timed_run *run, int warmup, int iterations, d
 {
     double call_s = 0;
     gl_launch_barrier(&self->launch);
-    if (!gl_gpu_reserve_events(self, (size_t)iterations + 1, err) ||
+    if (!reserve_events(self, (size_t)iterations + 1, err) ||
         !warm_up(self, run, warmup, &call_s, err))
         return false;
     int batch = gl_gpu_batch(call_s);
@@ -227,8 +229,8 @@ bool gl_gpu_call_once(gl_nccl *self, double size_bytes, bool in_place, gl_error 
     timed_run run;
     if (!begin(self, &run, size_bytes, in_place, err))
         return false;
-    bool done = gl_gpu_reserve_events(self, 2, err) && issue_calls(self, &run, 1, err) &&
-                gl_gpu_record(self, 0, err) && gl_gpu_wait(self, 0, err);
+    bool done = reserve_events(self, 2, err) && issue_calls(self, &run, 1, err) &&
+                record_event(self, 0, err) && wait_for(self, 0, err);
     gl_watchdog_disarm(self->dog);
     return done;
 }
