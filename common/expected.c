@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/expected.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -211,13 +212,47 @@ gl_expectation gl_expected_of_curve(const gl_expected *expected, const gl_curve 
 
 /* ---- finding ---- */
 
+enum { PLAIN_NAME_MAX = 256 };
+
+/* Lower case, words apart by one blank each, without the vendor's. Returns the length. */
+static size_t plain_name(const char *name, char plain[PLAIN_NAME_MAX])
+{
+    static const char *const vendors[] = {"nvidia ", "tesla ", "geforce "};
+    size_t used = 0;
+    for (; *name != '\0' && used + 1 < PLAIN_NAME_MAX; name++) {
+        bool kept = isalnum((unsigned char)*name) || ((unsigned char)*name & 0x80) != 0;
+        if (kept)
+            plain[used++] = (char)tolower((unsigned char)*name);
+        else if (used > 0 && plain[used - 1] != ' ')
+            plain[used++] = ' ';
+        plain[used] = '\0';
+        for (size_t i = 0; i < sizeof vendors / sizeof *vendors; i++)
+            if (strcmp(plain, vendors[i]) == 0)
+                used = 0;
+    }
+    while (used > 0 && plain[used - 1] == ' ')
+        used--;
+    plain[used] = '\0';
+    return used;
+}
+
+bool gl_expected_same_name(const char *a, const char *b)
+{
+    char x[PLAIN_NAME_MAX], y[PLAIN_NAME_MAX];
+    plain_name(a, x);
+    plain_name(b, y);
+    return strcmp(x, y) == 0;
+}
+
 const gl_expected_gpu *gl_expected_find_gpu(const gl_expected *expected, const char *name)
 {
     const gl_expected_gpu *best = NULL;
+    char wanted[PLAIN_NAME_MAX], entry[PLAIN_NAME_MAX];
     size_t longest = 0;
+    plain_name(name, wanted);
     for (size_t i = 0; i < expected->gpu_count; i++) {
-        size_t length = strlen(expected->gpus[i].name);
-        if (length <= longest || strncmp(expected->gpus[i].name, name, length) != 0)
+        size_t length = plain_name(expected->gpus[i].name, entry);
+        if (length <= longest || strncmp(entry, wanted, length) != 0)
             continue;
         best = &expected->gpus[i];
         longest = length;

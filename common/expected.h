@@ -56,7 +56,11 @@ bool gl_expected_read_links(const char *text, const char *file, gl_arena *arena,
 bool gl_expected_read_gpus(const char *text, const char *file, gl_arena *arena,
                            gl_expected *expected, gl_error *err);
 
-/* NULL when it is not in the tables. The longest name that fits is taken. */
+/* Are two spellings one name of a GPU? The vendor's word, case and punctuation do not count:
+ * "H200 SXM" is "h200-sxm", and "NVIDIA H200" is "h200". */
+bool gl_expected_same_name(const char *a, const char *b);
+
+/* NULL when it is not in the tables. The longest name that fits is taken, by the same rule. */
 const gl_expected_gpu *gl_expected_find_gpu(const gl_expected *expected, const char *name);
 const gl_expected_link *gl_expected_find_link(const gl_expected *expected, const char *name);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/cli/commands.h"
 #include "calibrate/import/importer.h"
+#include "common/clock.h"
 #include "common/text.h"
 
 #include <stdio.h>
@@ -188,11 +189,20 @@ static void say_run(const char *path, const gl_import_run *run, bool verbose)
 
 /* ---- the work ---- */
 
+/* Files that were read within this time are written in one transaction, which waits for the disk
+ * once. Nothing is reported before it is on the disk. */
+enum { BATCH_MAX = 1024 };
+static const double BATCH_S = 0.25;
+
 typedef struct work {
     const options *options;
     const gl_import_options *said;
     gl_store *store; /* opened for the first file that has something to store */
-    size_t files, runs, curves, known, failed;
+    gl_import_result batch[BATCH_MAX];
+    const char *names[BATCH_MAX];
+    size_t batch_count;
+    double batch_began_s;
+    size_t files, runs;
     int status;
 } work;
 
@@ -215,58 +225,92 @@ static void report_refused(work *w, const gl_import_result *result)
     }
 }
 
-static bool store_result(work *w, const char *path, gl_import_result *result, gl_error *err)
+static void say_known(const char *path, const gl_import_result *result, size_t known)
 {
-    size_t known;
-    if (w->store == NULL && !gl_store_open_writable(w->options->db, &w->store, err))
-        return false;
-    if (!gl_import_write(w->store, result, &known, err))
-        return false;
+    fprintf(stderr, "%s: %zu of %zu runs were in the database already, to the last digit:", path,
+            known, result->run_count);
+    const char *comma = "";
+    for (size_t i = 0; i < result->run_count; i++)
+        if (result->runs[i].same_as != 0) {
+            fprintf(stderr, "%s run %lld (%s)", comma, (long long)result->runs[i].same_as,
+                    result->runs[i].same_source);
+            comma = ",";
+        }
+    fputc('\n', stderr);
+}
+
+static void say_result(work *w, const char *path, const gl_import_result *result)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < result->run_count; i++)
+        known += result->runs[i].same_as != 0;
     w->files++;
-    w->known += known;
     w->runs += result->run_count - known;
     if (w->options->quiet)
-        return true;
+        return;
     if (known > 0)
-        fprintf(stderr, "%s: %zu of %zu runs were in the database already\n", path, known,
-                result->run_count);
+        say_known(path, result, known);
     for (size_t i = 0; i < result->run_count; i++)
-        if (!result->runs[i].is_known)
+        if (result->runs[i].same_as == 0)
             say_run(path, &result->runs[i], w->options->verbose);
-    return true;
 }
 
 /* False when the database cannot be written: then the other files cannot either. */
+static bool write_batch(work *w)
+{
+    gl_error err;
+    bool ok = w->batch_count == 0 ||
+              ((w->store != NULL || gl_store_open_writable(w->options->db, &w->store, &err)) &&
+               gl_import_write(w->store, w->batch, w->batch_count, &err));
+    for (size_t i = 0; i < w->batch_count; i++) {
+        if (ok)
+            say_result(w, w->names[i], &w->batch[i]);
+        gl_arena_destroy(w->batch[i].arena);
+    }
+    w->batch_count = 0;
+    if (!ok)
+        fail(w, &err);
+    return ok;
+}
+
+/* False when the database cannot be written. */
 static bool import_one(work *w, const char *path)
 {
     gl_import_result result;
     gl_error err;
-    bool go_on = true;
     gl_arena *arena = gl_arena_create();
-    bool ok = gl_import_file(path, w->said, arena, &result, &err);
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    bool ok = gl_import_file(path, w->said, arena, &result, &err), go_on = true;
+    if (!ok || result.refused_count > 0) /* messages stand in the order of the files */
+        go_on = write_batch(w);
     report_refused(w, &result);
-    if (!ok) {
-        w->failed++;
+    if (!ok)
         fail(w, &err);
-    } else if (!store_result(w, name, &result, &err)) {
-        fail(w, &err);
-        go_on = false;
+    if (!ok || !go_on) {
+        gl_arena_destroy(arena);
+        return go_on;
     }
-    gl_arena_destroy(arena);
-    return go_on;
+    if (w->batch_count == 0)
+        w->batch_began_s = gl_monotonic_s();
+    w->names[w->batch_count] = strcmp(path, "-") == 0 ? "standard input" : path;
+    w->batch[w->batch_count++] = result;
+    return (w->batch_count < BATCH_MAX && gl_monotonic_s() - w->batch_began_s < BATCH_S) ||
+           write_batch(w);
 }
 
-static int import_files(const options *o, const gl_import_options *said, const gl_texts *files)
+static int import_files(const options *o, const gl_import_options *said, const gl_texts *files,
+                        gl_arena *arena)
 {
-    work w = {.options = o, .said = said};
+    work *w = GL_ARENA_NEW(arena, work, 1);
+    w->options = o;
+    w->said = said;
     bool go_on = true;
     for (size_t i = 0; i < files->count && go_on; i++)
-        go_on = import_one(&w, files->items[i]);
+        go_on = import_one(w, files->items[i]);
+    write_batch(w);
     if (!o->quiet && files->count > 1)
-        fprintf(stderr, "%zu of %zu files imported: %zu runs\n", w.files, files->count, w.runs);
-    gl_store_close(w.store);
-    return w.status;
+        fprintf(stderr, "%zu of %zu files imported: %zu runs\n", w->files, files->count, w->runs);
+    gl_store_close(w->store);
+    return w->status;
 }
 
 static int run_import(int argc, char **argv, gl_arena *arena)
@@ -283,7 +327,7 @@ static int run_import(int argc, char **argv, gl_arena *arena)
         return gl_calibrate_report(&gl_calibrate_import, &err);
     gl_calibrate_now(recorded_at, sizeof recorded_at);
     said.recorded_at = recorded_at;
-    return import_files(&o, &said, &files);
+    return import_files(&o, &said, &files, arena);
 }
 
 const gl_command gl_calibrate_import = {

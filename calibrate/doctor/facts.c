@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/facts.h"
 
+#include "calibrate/import/not_text.h"
 #include "common/store/store.h"
 #include "common/text.h"
 
@@ -34,14 +35,14 @@ static const struct {
              [GL_SOURCE_XML] = {"XML of NCCL", "--xml"},
              [GL_SOURCE_DB] = {"calibration database", "--db"}};
 
-/* Digits and a colon behind a word, anywhere: "Link 4: <inactive>", "GPU 0: NVIDIA L4 (UUID: …)".
- */
+/* Digits, a colon and a blank behind a word, anywhere: "Link 4: <inactive>", "GPU 0: NVIDIA L4
+ * (UUID: …)"; not "GPU 00000000:1B:00.0" of nvidia-smi -q. */
 static bool has_numbered(const char *text, const char *word)
 {
     size_t length = strlen(word);
     for (const char *c = strstr(text, word); c != NULL; c = strstr(c + length, word)) {
         size_t digits = strspn(c + length, "0123456789");
-        if (digits > 0 && c[length + digits] == ':')
+        if (digits > 0 && c[length + digits] == ':' && c[length + digits + 1] == ' ')
             return true;
     }
     return false;
@@ -65,7 +66,8 @@ static gl_source guess(const char *head)
     if (gl_starts_with(head, "SQLite format 3"))
         return GL_SOURCE_DB;
     if (strstr(head, "NCCL INFO ") != NULL || strstr(head, "NCCL WARN ") != NULL ||
-        strstr(head, "# nThread ") != NULL || strstr(head, "NCCL version ") != NULL)
+        strstr(head, "# nThread ") != NULL || strstr(head, "NCCL version ") != NULL ||
+        strstr(head, "NVRM: Xid ") != NULL)
         return GL_SOURCE_LOG;
     if (strstr(head, "<system") != NULL || strstr(head, "<graphs") != NULL)
         return GL_SOURCE_XML;
@@ -89,6 +91,43 @@ static gl_source guess_file(const char *path)
             head[i] = ' ';
     head[length] = '\0';
     return guess(head);
+}
+
+/* Output of other programs, by words that only they print. */
+static const char *other_program(const char *text)
+{
+    static const struct {
+        const char *words, *program;
+    } others[] = {{"NVSMI LOG", "nvidia-smi -q"},
+                  {"hca_id:", "ibv_devinfo"},
+                  {"CA type:", "ibstat"},
+                  {"LnkSta:", "lspci -vv"},
+                  {"3D controller:", "lspci"},
+                  {"| Diagnostic ", "dcgmi diag"},
+                  {"ROCm SMI Log", "rocm-smi"},
+                  {"ROCm System Management Interface", "rocm-smi"},
+                  {"mlx5_core 0000:", "dmesg"},
+                  {"NVRM: ", "dmesg"},
+                  {"nvbandwidth Version", "nvbandwidth"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(text, others[i].words) != NULL)
+            return others[i].program;
+    return NULL;
+}
+
+static bool fail_unknown(const char *name, const char *text, size_t length, gl_error *err)
+{
+    static const char wanted[] =
+        "wanted: nvidia-smi topo -m, topo -p2p r, nvlink -s or nvlink -e; a log with "
+        "NCCL_DEBUG=INFO, or a kernel's with Xids; XML of NCCL; a calibration database";
+    const char *other = gl_not_text(text, length), *program = other_program(text);
+    if (other != NULL)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL, "%s", other);
+    if (program != NULL)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                          "it looks like output of %s, which is not read; %s", program, wanted);
+    return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                      "it is none of the texts that are understood; %s", wanted);
 }
 
 /* Of a text in which nothing was found of what was wanted: says what it is, if that is known;
@@ -146,6 +185,26 @@ static bool read_log_text(gl_facts *facts, const char *name, const char *text, s
     return ok;
 }
 
+/* Names of GPUs alone are nvidia-smi -L as well as nvlink -s of cards without NVLink: where a card
+ * has it, nothing was said of its links. */
+static bool read_nvlink(gl_facts *facts, const char *name, const char *text, size_t length,
+                        gl_error *err)
+{
+    gl_nvlink *links = facts->nvlink;
+    size_t before = links->count;
+    if (!gl_nvlink_read(text, length, name, facts->arena, links, err))
+        return false;
+    if (links->count == before || strstr(text, "Link ") != NULL || strstr(text, "NVLink") != NULL)
+        return true;
+    const gl_expected_gpu *gpu = gl_expected_find_gpu(facts->expected, links->items[before].name);
+    if (gpu == NULL || gpu->links == 0)
+        return true;
+    links->count = before;
+    return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
+                      "it names GPUs and no link, as nvidia-smi -L does; wanted: the output of "
+                      "nvidia-smi nvlink -s");
+}
+
 static bool read_as(gl_facts *facts, gl_source source, const char *name, const char *text,
                     size_t length, gl_error *err)
 {
@@ -154,22 +213,27 @@ static bool read_as(gl_facts *facts, gl_source source, const char *name, const c
     case GL_SOURCE_P2P:
         return read_matrices(facts, source, name, text, length, err);
     case GL_SOURCE_NVLINK:
-        return gl_nvlink_read(text, length, name, facts->arena, facts->nvlink, err);
+        return read_nvlink(facts, name, text, length, err);
     case GL_SOURCE_XML:
         return read_xml(facts, name, text, length, err);
     case GL_SOURCE_LOG:
         return read_log_text(facts, name, text, length, err);
     default:
-        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL,
-                          "it is none of the texts that are understood; see --help");
+        return fail_unknown(name, text, length, err);
     }
 }
 
 bool gl_facts_read_text(gl_facts *facts, gl_source source, const char *name, const char *text,
                         size_t length, gl_error *err)
 {
-    return read_as(facts, source, name, text, length, err) ||
-           (source != GL_SOURCE_UNKNOWN && fail_kind(name, source, guess(text), err));
+    if (source == GL_SOURCE_UNKNOWN)
+        source = guess(text);
+    if (read_as(facts, source, name, text, length, err))
+        return true;
+    if (source == GL_SOURCE_UNKNOWN || fail_kind(name, source, guess(text), err))
+        return false;
+    /* Compressed, UTF-16, binary: that, rather than what was not found in it. */
+    return length > 0 && gl_not_text(text, length) != NULL && fail_unknown(name, text, length, err);
 }
 
 /* A file of tens of kB as a rule; whole. */
@@ -232,7 +296,7 @@ static void read_settings(gl_facts *facts, const char *path, const gl_run *run)
                 gl_arena_printf(facts->arena, "%s run %lld", path, (long long)run->id), 0, line,
                 length);
             gl_log_add_setting(
-                facts->log, facts->arena, gl_arena_strndup(facts->arena, line, equals),
+                facts->log, facts->arena, -1, gl_arena_strndup(facts->arena, line, equals),
                 gl_arena_strndup(facts->arena, line + equals + 1, length - equals - 1), quote);
         }
         line += length + (line[length] == '\n');
@@ -303,8 +367,6 @@ bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error
     } else {
         size_t length;
         char *text = read_whole(facts->arena, stream, name, &length, err);
-        if (text != NULL && source == GL_SOURCE_UNKNOWN)
-            source = guess(text);
         ok = text != NULL && gl_facts_read_text(facts, source, name, text, length, err);
     }
     if (!is_standard)

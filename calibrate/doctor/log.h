@@ -24,7 +24,9 @@ enum {
     GL_LOG_SETTING_LIMIT = 256,
     GL_LOG_BUS_LIMIT = 256,
     GL_LOG_AFFINITY_LIMIT = 64,
-    GL_LOG_LISTED_LIMIT = 1024
+    GL_LOG_LISTED_LIMIT = 1024,
+    GL_LOG_GPU_LIMIT = 64,
+    GL_LOG_PAIR_LIMIT = 256
 };
 
 /* Kinds of lines. Each is counted and its first line kept. */
@@ -77,7 +79,12 @@ typedef enum gl_said {
     GL_SAID_GPU_SYS_NET, /* a GPU whose nearest NIC is across NUMA nodes */
     GL_SAID_GPU_NEAR_NET,
     GL_SAID_LINK_ERROR, /* completion with an error: retry exceeded and its kin */
-    GL_SAID_PORT_ERROR,
+    GL_SAID_PORT_ERROR, /* an event of a NIC that takes its port or queue down */
+    GL_SAID_NIC_EVENT,  /* an event that is no failure */
+    GL_SAID_MEMLOCK,    /* memory could not be registered for RDMA */
+    GL_SAID_GPU_ERROR,  /* an error of NVLink, memory or GPU: CUDA's text, or an Xid of hardware */
+    GL_SAID_XID,        /* another Xid: as a rule the program's */
+    GL_SAID_TIMEOUT,    /* a watchdog ended a collective that did not end */
     GL_SAID_DUPLICATE_GPU, /* NCCL refuses it */
     GL_SAID_GPU_TWICE,     /* nccl-tests lists one GPU for two ranks */
     GL_SAID_NVML_FAILED,
@@ -101,12 +108,25 @@ typedef struct gl_said_line {
     gl_quote first;
 } gl_said_line;
 
+/* What one host said. Rules ask hosts: what one of them does says nothing of the others. */
+typedef struct gl_host_said {
+    uint32_t count[GL_SAID_COUNT];
+    gl_quote *first[GL_SAID_COUNT]; /* NULL: none, or a kind that nobody asks a host for */
+} gl_host_said;
+
 typedef struct gl_log_nic {
     const char *name;   /* "mlx5_0:1" */
     char layer;         /* 'I' InfiniBand, 'E' Ethernet, 0 unknown */
     double bytes_per_s; /* 0 unknown */
-    gl_quote quote;
+    gl_quote quote, speed_quote;
 } gl_log_nic;
+
+/* A GPU's own PCIe link, of the topology dump. */
+typedef struct gl_log_gpu {
+    const char *bus; /* "0-60" */
+    double gb_per_s;
+    gl_quote quote;
+} gl_log_gpu;
 
 /* NVLink bandwidth from a GPU to another one or to the switch, of the topology dump. */
 typedef struct gl_log_edge {
@@ -117,15 +137,21 @@ typedef struct gl_log_edge {
 
 typedef struct gl_log_nccl_host {
     const char *name;
+    gl_host_said *said;
     int local_ranks;                   /* by communicator lines; 0 unknown */
     int ranks_seen;                    /* distinct ranks whose communicator lines are there */
     uint64_t nics_used;                /* indices that NET channels of RDMA plugins name */
     gl_quote nic_quote;                /* one of them */
     gl_log_nic *nics;                  /* "Using" list; NULL none seen */
+    bool is_list_whole;                /* one of these lines was not torn */
     uint64_t nics_listed, nics_merged; /* indices in the list; of virtual devices */
     int merged_members;                /* of physical ones that virtual devices took */
     gl_log_edge *edges;                /* NULL none */
     size_t edge_count;
+    gl_log_gpu *gpus; /* NULL none */
+    size_t gpu_count;
+    const char *version, *driver; /* of NCCL and CUDA's driver; NULL unknown, "" several */
+    gl_quote version_quote, driver_quote;
     const char *gpu; /* its name, from nccl-tests' list; "" unknown */
     /* The reader's own: whose dump is read, and where in it. */
     uint64_t dump_owner;
@@ -137,7 +163,7 @@ typedef struct gl_log_rank {
     int host; /* index; −1 unknown, −2 contradictory */
     int gpu;  /* index in the node; −1 unknown */
     uint64_t nics;
-    uint32_t gdr, no_gdr_receive, no_gdr_send;
+    uint32_t gdr_receive, no_gdr_receive; /* channels by which it receives */
     gl_quote no_gdr_quote, nic_quote;
 } gl_log_rank;
 
@@ -150,15 +176,21 @@ typedef struct gl_log_affinity {
 typedef struct gl_log_setting {
     const char *name, *value;
     gl_quote quote;
+    uint64_t *hosts; /* a bit for each that said so; NULL: nobody knows whose it is */
 } gl_log_setting;
+
+typedef struct gl_log_pair {
+    long from, to;
+} gl_log_pair;
 
 typedef struct gl_log {
     uint64_t line_count, nccl_lines;
     gl_said_line said[GL_SAID_COUNT];
-    const char *version; /* "2.28.9"; "" unknown */
-    const char *network; /* of the last "Using network"; "" */
-    const char *gpu;     /* the first name in a list of devices; "" */
-    int ranks, nodes;    /* of the largest communicator; 0 unknown */
+    const char *version;                         /* "2.28.9"; "" unknown */
+    gl_quote version_quote, other_version_quote; /* the first line, and the first that differs */
+    const char *network;                         /* of the last "Using network"; "" */
+    const char *gpu;                             /* the first name in a list of devices; "" */
+    int ranks, nodes;                            /* of the largest communicator; 0 unknown */
     /* Communicators of several sizes or members: the numbers of ranks in channel lines are those of
      * any of them, so that nothing is concluded from single ranks. */
     bool is_ambiguous;
@@ -166,6 +198,8 @@ typedef struct gl_log {
     size_t host_count, host_capacity;
     gl_log_rank *ranks_table; /* of the largest communicator */
     size_t rank_capacity;
+    gl_log_pair shm_pairs[GL_LOG_PAIR_LIMIT]; /* ranks that talk through host memory */
+    size_t shm_pair_count;                    /* one more than fit: there are others */
     gl_log_setting settings[GL_LOG_SETTING_LIMIT];
     size_t setting_count;
     uint64_t buses[GL_LOG_BUS_LIMIT]; /* of GPUs, as NCCL prints them (0x9d000 is 9d:00.0) */
@@ -184,9 +218,14 @@ gl_log *gl_log_create(gl_arena *arena);
  * error. */
 bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, gl_error *err);
 
-/* Adds NAME=value that stands elsewhere (a database, the environment). */
-void gl_log_add_setting(gl_log *log, gl_arena *arena, const char *name, const char *value,
+/* Adds NAME=value. `host`: who said so; −1 it stands elsewhere (a database, the environment). */
+void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name, const char *value,
                         gl_quote quote);
+
+static inline bool gl_log_is_set_on(const gl_log_setting *setting, int host)
+{
+    return host >= 0 && setting->hosts != NULL && (setting->hosts[host / 64] >> host % 64 & 1) != 0;
+}
 
 /* The setting's value and proof; NULL when the log has none. */
 const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name);

@@ -50,6 +50,20 @@ static void add_edge(gl_log_nccl_host *host, gl_arena *arena, const gl_log_place
                                              strlen(piece->start))};
 }
 
+static void add_gpu(gl_log_nccl_host *host, gl_arena *arena, const gl_log_place *place,
+                    const gl_log_piece *piece, const char *id, double gb_per_s)
+{
+    if (host->gpu_count == GL_LOG_GPU_LIMIT)
+        return;
+    if (host->gpus == NULL)
+        host->gpus = GL_ARENA_NEW(arena, gl_log_gpu, GL_LOG_GPU_LIMIT);
+    host->gpus[host->gpu_count++] =
+        (gl_log_gpu){.bus = copy_id(arena, id),
+                     .gb_per_s = gb_per_s,
+                     .quote = gl_quote_make(arena, place->file, place->line, piece->start,
+                                            strlen(piece->start))};
+}
+
 /* "+ PCI[48.0] - GPU/0-60 (0)", "+ NVL[370.8] - NVS/0-0" */
 static void read_branch(gl_log *log, gl_arena *arena, const gl_log_place *place,
                         const gl_log_piece *piece, const char *text)
@@ -70,6 +84,8 @@ static void read_branch(gl_log *log, gl_arena *arena, const gl_log_place *place,
     gl_log_nccl_host *host = &log->hosts[piece->host];
     if (host->dump_state != DUMP_TREE || host->dump_owner != piece->thread)
         return;
+    if (gpu && gl_starts_with(text, "+ PCI["))
+        add_gpu(host, arena, place, piece, target + strlen("GPU/"), gb_per_s);
     if (gl_starts_with(text, "+ PCI[") || gl_starts_with(text, "+ C2C["))
         host->dump_gpu = gpu && gl_starts_with(text, "+ PCI[") ? copy_id(arena, target + 4)
                          : gpu                                 ? host->dump_gpu

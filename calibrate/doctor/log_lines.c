@@ -8,12 +8,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Lines that a rule quotes of one host among several. */
+static bool is_asked_of_hosts(gl_said what)
+{
+    static const gl_said asked[] = {
+        GL_SAID_SHM,         GL_SAID_SOCKET,         GL_SAID_USING_SOCKET,   GL_SAID_USING_OTHER,
+        GL_SAID_NO_IB,       GL_SAID_IB_LIST,        GL_SAID_PLUGIN_ERROR,   GL_SAID_GDR_TOO_FAR,
+        GL_SAID_RING_NVLINK, GL_SAID_RING_PCIE,      GL_SAID_RING_SYS,       GL_SAID_RING_NET_SYS,
+        GL_SAID_GPU_SYS_NET, GL_SAID_NVLS_INCAPABLE, GL_SAID_NO_GDR_RECEIVE, GL_SAID_NVLS_CAPABLE,
+        GL_SAID_HCA_GDR_OFF};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        if (asked[i] == what)
+            return true;
+    return false;
+}
+
 void gl_log_say(gl_log *log, gl_arena *arena, const gl_log_place *place, const gl_log_piece *piece,
                 gl_said what)
 {
-    if (log->said[what].count++ == 0)
-        log->said[what].first =
-            gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
+    bool is_first = log->said[what].count++ == 0, is_first_of_host = false;
+    gl_host_said *said = piece->host >= 0 ? log->hosts[piece->host].said : NULL;
+    if (said != NULL && said->count[what] < UINT32_MAX)
+        is_first_of_host = said->count[what]++ == 0 && is_asked_of_hosts(what);
+    if (!is_first && !is_first_of_host)
+        return;
+    gl_quote quote =
+        gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
+    if (is_first)
+        log->said[what].first = quote;
+    if (is_first_of_host) {
+        said->first[what] = GL_ARENA_NEW(arena, gl_quote, 1);
+        *said->first[what] = quote;
+    }
 }
 
 static void say_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, gl_said what)
@@ -92,9 +118,8 @@ static void note_gdr(gl_log *log, gl_arena *arena, const gl_log_place *place,
                              : GL_SAID_NO_GDR_SEND);
     if (rank == NULL)
         return;
-    rank->gdr += gdr;
+    rank->gdr_receive += gdr && c->receives;
     rank->no_gdr_receive += !gdr && c->receives;
-    rank->no_gdr_send += !gdr && !c->receives;
     if (!gdr && c->receives && rank->no_gdr_quote.text == NULL)
         rank->no_gdr_quote =
             gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
@@ -140,6 +165,17 @@ static void read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
     note_nic(log, arena, place, piece, c);
 }
 
+static void note_shm_pair(gl_log *log, const channel *c)
+{
+    for (size_t i = 0; i < log->shm_pair_count && i < GL_LOG_PAIR_LIMIT; i++)
+        if (log->shm_pairs[i].from == c->from && log->shm_pairs[i].to == c->to)
+            return;
+    if (log->shm_pair_count < GL_LOG_PAIR_LIMIT)
+        log->shm_pairs[log->shm_pair_count] = (gl_log_pair){c->from, c->to};
+    if (log->shm_pair_count <= GL_LOG_PAIR_LIMIT)
+        log->shm_pair_count++;
+}
+
 /* Behind " -> ", as pages escape it, too; NULL when it is not there. */
 static const char *skip_arrow(const char *text)
 {
@@ -168,6 +204,7 @@ static void read_channel(gl_log *log, gl_arena *arena, const gl_log_place *place
         read_net(log, arena, place, piece, &c);
     } else if (gl_starts_with(c.via, "SHM/") || gl_starts_with(c.via, "direct shared memory")) {
         gl_log_say(log, arena, place, piece, GL_SAID_SHM);
+        note_shm_pair(log, &c);
     } else if (gl_starts_with(c.via, "P2P/")) {
         gl_log_say(log, arena, place, piece, GL_SAID_P2P);
         if (gl_starts_with(c.via, "P2P/MNNVL"))
@@ -362,15 +399,15 @@ static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place
     size_t length = strlen(value);
     while (length > 0 && strchr(" .\r", value[length - 1]) != NULL)
         value[--length] = '\0';
+    if (length == 0)
+        return; /* torn off, or set to nothing */
     gl_quote quote = {.file = place->file, .line = place->line};
     if (is_secret(name))
         snprintf(value, sizeof value, "(set)");
     else
         quote = gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
-    for (size_t i = 0; i < log->setting_count; i++)
-        if (strcmp(log->settings[i].name, name) == 0 && strcmp(log->settings[i].value, value) == 0)
-            return;
-    gl_log_add_setting(log, arena, name, gl_printable(value, printable, sizeof printable), quote);
+    gl_log_add_setting(log, arena, piece->host, name,
+                       gl_printable(value, printable, sizeof printable), quote);
 }
 
 static const char *copy_word(gl_arena *arena, const char *text, const char *ends)
@@ -381,11 +418,56 @@ static const char *copy_word(gl_arena *arena, const char *text, const char *ends
     return gl_arena_strdup(arena, gl_printable(word, printable, sizeof printable));
 }
 
-static void read_version(gl_log *log, gl_arena *arena, const char *text)
+/* A host's own version of something; "" when it names several: then it ran several programs. */
+static void note_version(gl_arena *arena, const gl_log_place *place, const char *start,
+                         const char *version, const char **known, gl_quote *quote)
 {
-    if (gl_starts_with(text, "NCCL version ") && isdigit((unsigned char)text[13]) &&
-        log->version[0] == '\0')
-        log->version = copy_word(arena, text + 13, "+ \r");
+    if (*known == NULL) {
+        *known = version;
+        *quote = gl_quote_make(arena, place->file, place->line, start, strlen(start));
+    } else if (strcmp(*known, version) != 0) {
+        *known = "";
+    }
+}
+
+/* `piece` NULL: NCCL printed it without saying where. */
+static void read_version(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                         const gl_log_piece *piece, const char *text)
+{
+    const char *version = text + 13, *start = piece != NULL ? piece->start : text;
+    size_t length = strcspn(version, "+ \r");
+    if (!gl_starts_with(text, "NCCL version ") || !isdigit((unsigned char)*version))
+        return;
+    gl_log_nccl_host *host = piece != NULL && piece->host >= 0 ? &log->hosts[piece->host] : NULL;
+    bool again = strlen(log->version) == length && strncmp(log->version, version, length) == 0;
+    if (again && (host == NULL || host->version != NULL) &&
+        (host == NULL || strcmp(host->version, log->version) == 0))
+        return; /* every rank repeats it */
+    version = copy_word(arena, version, "+ \r");
+    if (log->version[0] == '\0') {
+        log->version = version;
+        log->version_quote = gl_quote_make(arena, place->file, place->line, start, strlen(start));
+    } else if (!again && host == NULL) {
+        gl_quote_once(&log->other_version_quote, arena, place->file, place->line, start);
+    }
+    if (host != NULL)
+        note_version(arena, place, start, version, &host->version, &host->version_quote);
+}
+
+/* "cudaDriverVersion 12040" */
+static void read_driver(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                        const gl_log_piece *piece, const char *text)
+{
+    if (piece->host < 0)
+        return;
+    gl_log_nccl_host *host = &log->hosts[piece->host];
+    const char *version = text + strlen("cudaDriverVersion ");
+    size_t length = strspn(version, "0123456789");
+    if (length == 0 || (host->driver != NULL && strlen(host->driver) == length &&
+                        strncmp(host->driver, version, length) == 0))
+        return;
+    note_version(arena, place, piece->start, gl_arena_strndup(arena, version, length),
+                 &host->driver, &host->driver_quote);
 }
 
 /* ---- CPUs ---- */
@@ -439,10 +521,63 @@ static void read_affinity(gl_log *log, gl_arena *arena, const gl_log_place *plac
     gl_quote_once(&log->affinities[index].quote, arena, place->file, place->line, piece->start);
 }
 
-/* ---- warnings ---- */
+/* ---- failures ---- */
 
-static void read_warning(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                         const gl_log_piece *piece, const char *text)
+/* Xids that are the hardware's: double bit errors, retired rows and pages that could not be had,
+ * NVLink, a GPU that is off the bus, contained and uncontained memory errors, a GPU processor that
+ * does not answer. Others (13, 31, 43, 45, …) are as a rule a program's. */
+static bool is_hardware_xid(long xid)
+{
+    static const short hardware[] = {48,  61,  62,  64,  74,  79,  92,  94,  95,  110, 119,
+                                     120, 136, 140, 143, 144, 145, 146, 147, 148, 149, 150};
+    for (size_t i = 0; i < sizeof hardware / sizeof *hardware; i++)
+        if (hardware[i] == xid)
+            return true;
+    return false;
+}
+
+/* A broken GPU or NVLink in CUDA's words or the kernel's ("NVRM: Xid (PCI:0000:9d:00): 79, …"),
+ * whoever prints them; GL_SAID_COUNT when the line is about something else. */
+static gl_said gpu_failure(const char *text)
+{
+    static const char *const words[] = {"uncorrectable NVLink error detected",
+                                        "uncorrectable ECC error encountered",
+                                        "Invalid access of peer GPU memory over nvlink",
+                                        "GPU has fallen off the bus", "GPU is lost"};
+    const char *xid = strstr(text, "Xid (PCI:"), *close = xid != NULL ? strstr(xid, "): ") : NULL;
+    if (close != NULL && isdigit((unsigned char)close[3]))
+        return is_hardware_xid(strtol(close + 3, NULL, 10)) ? GL_SAID_GPU_ERROR : GL_SAID_XID;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strstr(text, words[i]) != NULL)
+            return GL_SAID_GPU_ERROR;
+    return GL_SAID_COUNT;
+}
+
+gl_said gl_log_nic_event(const char *text)
+{
+    /* By the names that libibverbs gives events; NCCL puts "Got async event", "Got non-fatal async
+     * event", "async fatal event" and "async fatal event on QP" before them. */
+    static const char *const harmless[] = {
+        "port active",   "client reregistration", "LID change", "SM change",
+        "P_Key change",  "pkey change",           "GID table",  "communication established",
+        "queue drained", "WQE reached",           "SRQ limit",  "path migration complete",
+        "path migrated", "path migration succ"};
+    static const char *const failures[] = {"port error",      "catastrophic", "QP fatal",
+                                           "device fatal",    "CQ error",     "CQ_ERR",
+                                           "work queue error"};
+    const char *event = strstr(text, "async ");
+    if (event == NULL || strstr(event, "event") == NULL)
+        return GL_SAID_COUNT;
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
+        if (strstr(event, failures[i]) != NULL)
+            return GL_SAID_PORT_ERROR;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        if (strstr(event, harmless[i]) != NULL)
+            return GL_SAID_NIC_EVENT;
+    return gl_starts_with(event, "async fatal event") ? GL_SAID_PORT_ERROR : GL_SAID_COUNT;
+}
+
+static gl_said warning_kind(const char *text)
 {
     static const struct {
         const char *words;
@@ -452,9 +587,6 @@ static void read_warning(gl_log *log, gl_arena *arena, const gl_log_place *place
                  {"vendor err ", GL_SAID_LINK_ERROR},
                  {"ibv_modify_qp failed", GL_SAID_LINK_ERROR},
                  {"Failed to open libibverbs", GL_SAID_PLUGIN_ERROR},
-                 {"Got async event : port error", GL_SAID_PORT_ERROR},
-                 {"Got async event : local catastrophic", GL_SAID_PORT_ERROR},
-                 {"port active", GL_SAID_COUNT},
                  {"Duplicate GPU detected", GL_SAID_DUPLICATE_GPU},
                  {"nvmlInit", GL_SAID_NVML_FAILED},
                  {"nvmlDeviceGet", GL_SAID_NVML_FAILED},
@@ -465,13 +597,16 @@ static void read_warning(gl_log *log, gl_arena *arena, const gl_log_place *place
                  {"Connection closed", GL_SAID_REMOTE_GONE},
                  {"Connection timed out", GL_SAID_REMOTE_GONE},
                  {"remote process exited", GL_SAID_REMOTE_GONE}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strstr(text, kinds[i].words) != NULL) {
-            if (kinds[i].what != GL_SAID_COUNT)
-                gl_log_say(log, arena, place, piece, kinds[i].what);
-            return;
-        }
-    gl_log_say(log, arena, place, piece, GL_SAID_WARN);
+    gl_said what = gpu_failure(text);
+    if (what == GL_SAID_COUNT)
+        what = gl_log_nic_event(text);
+    if (what == GL_SAID_COUNT && strstr(text, "ibv_") != NULL &&
+        strstr(text, "Cannot allocate memory") != NULL)
+        what = GL_SAID_MEMLOCK;
+    for (size_t i = 0; what == GL_SAID_COUNT && i < sizeof kinds / sizeof *kinds; i++)
+        if (strstr(text, kinds[i].words) != NULL)
+            what = kinds[i].what;
+    return what != GL_SAID_COUNT ? what : GL_SAID_WARN;
 }
 
 /* ---- lines ---- */
@@ -482,7 +617,7 @@ static void read_n(gl_log *log, gl_arena *arena, const gl_log_place *place,
     if (gl_starts_with(text, "NCCL_")) {
         read_setting(log, arena, place, piece, text);
     } else if (gl_starts_with(text, "NCCL version ")) {
-        read_version(log, arena, text);
+        read_version(log, arena, place, piece, text);
     } else if (gl_starts_with(text, "NVLS ")) {
         read_nvls(log, arena, place, piece, text);
     } else {
@@ -536,7 +671,7 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
 {
     const char *text = piece->text;
     if (piece->is_warning) {
-        read_warning(log, arena, place, piece, text);
+        gl_log_say(log, arena, place, piece, warning_kind(text));
         return;
     }
     if (gl_log_read_graph(log, arena, place, piece, text))
@@ -577,6 +712,10 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
     case 'G':
         if (gl_starts_with(text, "GPU Direct RDMA"))
             gl_log_read_net(log, arena, place, piece, text);
+        break;
+    case 'c':
+        if (gl_starts_with(text, "cudaDriverVersion "))
+            read_driver(log, arena, place, piece, text);
         break;
     case 'M':
         if (gl_starts_with(text, "MNNVL busId "))
@@ -647,6 +786,11 @@ void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, 
         return;
     if ((version = strstr(line, "NCCL version ")) != NULL) {
         log->nccl_lines += isdigit((unsigned char)version[13]) != 0;
-        read_version(log, arena, version);
+        read_version(log, arena, place, NULL, version);
     }
+    gl_said failure = gpu_failure(line);
+    if (failure != GL_SAID_COUNT)
+        say_plain(log, arena, place, failure);
+    if (strstr(line, "Watchdog caught collective operation timeout") != NULL)
+        say_plain(log, arena, place, GL_SAID_TIMEOUT);
 }

@@ -26,7 +26,11 @@ bool gl_log_read_graph(gl_log *log, gl_arena *arena, const gl_log_place *place,
 void gl_log_read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
                      const gl_log_piece *piece, const char *text);
 
-/* Counts a kind of line; the first one is quoted. */
+/* Of a line of NCCL about an asynchronous event of a NIC: is it a failure (PORT_ERROR) or harmless
+ * (NIC_EVENT)? GL_SAID_COUNT when it is about no such event, or about one of neither kind. */
+gl_said gl_log_nic_event(const char *text);
+
+/* Counts a kind of line; the first one is quoted, and of some kinds the first of each host. */
 void gl_log_say(gl_log *log, gl_arena *arena, const gl_log_place *place, const gl_log_piece *piece,
                 gl_said what);
 

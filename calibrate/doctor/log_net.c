@@ -31,7 +31,11 @@ static int read_ib_list(gl_log *log, gl_arena *arena, const gl_log_place *place,
 {
     int count = 0;
     gl_log_nccl_host *host = piece->host >= 0 ? &log->hosts[piece->host] : NULL;
-    bool known = host == NULL || host->nics_listed != 0; /* each rank repeats it */
+    bool is_whole = strstr(text, "; OOB ") != NULL; /* else the line may be torn */
+    /* Each rank repeats it. */
+    bool known = host == NULL || (host->nics_listed != 0 && (host->is_list_whole || !is_whole));
+    if (host != NULL)
+        host->is_list_whole = host->is_list_whole || is_whole;
     for (const char *c = strchr(text, '['); c != NULL && *c != ';'; c = strpbrk(c + 1, "[;")) {
         char *end;
         long index = strtol(c + 1, &end, 10);
@@ -51,6 +55,16 @@ static int read_ib_list(gl_log *log, gl_arena *arena, const gl_log_place *place,
     return count;
 }
 
+/* Behind "[0] ": "dev:mlx5_0:1/IB", "mlx5_0:uverbs0:1/IB". */
+static const char *device_name(gl_arena *arena, const char *open)
+{
+    const char *name = open + strcspn(open, " ");
+    name += strspn(name, " ");
+    if (gl_starts_with(name, "dev:"))
+        name += strlen("dev:");
+    return copy(arena, name, strcspn(name, ":/ "));
+}
+
 /* "NET/IB: [0] dev:mlx5_0:1/IB provider=Mlx5 speed=400000 …" (Mbit/s) */
 static void read_ib_device(gl_log *log, gl_arena *arena, const gl_log_place *place,
                            const gl_log_piece *piece, const char *text)
@@ -62,8 +76,11 @@ static void read_ib_device(gl_log *log, gl_arena *arena, const gl_log_place *pla
     double megabits = strtod(speed + 6, NULL);
     if (nic != NULL && nic->bytes_per_s <= 0 && megabits > 0 && megabits < 1e8) {
         nic->bytes_per_s = megabits * 1e6 / 8;
-        nic->quote =
+        nic->speed_quote =
             gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
+        if (nic->name == NULL)
+            nic->name = device_name(arena, open);
+        gl_quote_once(&nic->quote, arena, place->file, place->line, piece->start);
     }
 }
 
@@ -143,8 +160,9 @@ void gl_log_read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
     } else if (gl_starts_with(text, "NET/Socket : Using ") && names_ipoib(text)) {
         gl_log_say(log, arena, place, piece, GL_SAID_SOCKET_IPOIB);
     } else if (gl_starts_with(text, "NET/") || strstr(text, "ibv") != NULL) {
-        if (strstr(text, "Got async event : port error") != NULL)
-            gl_log_say(log, arena, place, piece, GL_SAID_PORT_ERROR);
+        gl_said event = gl_log_nic_event(text);
+        if (event != GL_SAID_COUNT)
+            gl_log_say(log, arena, place, piece, event);
         else if (is_plugin_error(text))
             gl_log_say(log, arena, place, piece, GL_SAID_PLUGIN_ERROR);
     }

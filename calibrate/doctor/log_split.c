@@ -56,7 +56,9 @@ int gl_log_host(gl_log *log, gl_arena *arena, const char *name, size_t length)
         log->hosts = gl_arena_grow(arena, log->hosts, &log->host_capacity, log->host_count + 1,
                                    sizeof *log->hosts);
         log->hosts[log->host_count] =
-            (gl_log_nccl_host){.name = gl_arena_strdup(arena, text), .gpu = ""};
+            (gl_log_nccl_host){.name = gl_arena_strdup(arena, text),
+                               .said = GL_ARENA_NEW(arena, gl_host_said, 1),
+                               .gpu = ""};
         log->index[slot] = (uint32_t)++log->host_count;
     }
     log->last_host = log->index[slot] - 1;
@@ -133,7 +135,8 @@ static size_t stamp_length(const char *word, size_t length)
 }
 
 /* Bytes in front of the host that another writer left there. A known host decides; else numbers of
- * a row ("-1node01", "0.00N/A") go. */
+ * a row ("-1node01", "0.00N/A") go. Behind another piece that lost its end of line nothing tells
+ * where a name begins that is not known: then it is all of it, and none. */
 static size_t glued_length(const gl_log *log, const char *word, size_t length, bool again)
 {
     bool numeric = isdigit((unsigned char)word[0]) || word[0] == '-' || word[0] == '.' ||
@@ -143,6 +146,8 @@ static size_t glued_length(const gl_log *log, const char *word, size_t length, b
     for (size_t i = 1; i < length; i++)
         if (find_host(log, word + i, length - i) >= 0)
             return i;
+    if (again)
+        return length;
     if (strncmp(word, "N/A", 3) == 0)
         return 3;
     if (word[0] != '-')
@@ -183,7 +188,7 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
     if (length == 0)
         return;
     size_t glued = glued_length(log, word, length, again);
-    piece->start = word + glued;
+    piece->start = glued < length ? word + glued : word;
     piece->thread = hash_of(word + length, (size_t)(end - word) - length);
     piece->host = gl_log_host(log, arena, word + glued, length - glued);
 }

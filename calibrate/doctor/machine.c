@@ -48,7 +48,7 @@ static void take_environment(gl_facts *facts, const char *const *environment)
             continue;
         gl_quote quote =
             gl_quote_make(facts->arena, "environment", 0, *environment, strlen(*environment));
-        gl_log_add_setting(facts->log, facts->arena,
+        gl_log_add_setting(facts->log, facts->arena, -1,
                            gl_arena_strndup(facts->arena, *environment, equals),
                            gl_arena_strdup(facts->arena, *environment + equals + 1), quote);
     }

@@ -28,7 +28,8 @@ static bool read_gpu(reader *r, const char *text)
     if (!gl_starts_with(text, "GPU ") || !isdigit((unsigned char)text[4]))
         return false;
     long index = strtol(text + 4, &end, 10);
-    if (*end != ':' || index < 0 || index > 100000 || r->links->count == GL_NVLINK_GPUS_MAX)
+    if (*end != ':' || end[1] != ' ' || index < 0 || index > 100000 ||
+        r->links->count == GL_NVLINK_GPUS_MAX)
         return false;
     end += 1 + strspn(end + 1, " ");
     const char *uuid = strstr(end, " (UUID");

@@ -101,28 +101,62 @@ gl_quote gl_nvlink_proof(const gl_diagnosis *d)
     return found;
 }
 
-const gl_log_setting *gl_setting_is(const gl_diagnosis *d, const char *name, const char *values)
+static bool is_among(const char *values, const char *value)
 {
-    const gl_log *log = d->facts->log;
-    const gl_log_setting *found = NULL;
-    for (size_t i = 0; i < log->setting_count; i++) {
-        if (strcmp(log->settings[i].name, name) != 0)
-            continue;
-        if (found != NULL)
-            return NULL; /* ranks contradict each other */
-        found = &log->settings[i];
-    }
-    if (found == NULL)
-        return NULL;
     for (const char *v = values; *v != '\0';) {
         v += strspn(v, " ");
         size_t length = strcspn(v, " ");
-        if (length > 0 && strlen(found->value) == length &&
-            strncasecmp(v, found->value, length) == 0)
-            return found;
+        if (length > 0 && strlen(value) == length && strncasecmp(v, value, length) == 0)
+            return true;
         v += length;
     }
-    return NULL;
+    return false;
+}
+
+/* Of one host; −1: of all. */
+static const gl_log_setting *setting_on(const gl_log *log, int host, const char *name,
+                                        const char *values)
+{
+    const gl_log_setting *found = NULL;
+    for (size_t i = 0; i < log->setting_count; i++) {
+        const gl_log_setting *setting = &log->settings[i];
+        if (strcmp(setting->name, name) != 0 || (host >= 0 && !gl_log_is_set_on(setting, host)))
+            continue;
+        if (found != NULL)
+            return NULL; /* ranks contradict each other */
+        found = setting;
+    }
+    return found != NULL && is_among(values, found->value) ? found : NULL;
+}
+
+/* Did this host's log show settings at all? */
+static bool shows_settings(const gl_log *log, int host)
+{
+    for (size_t i = 0; i < log->setting_count; i++)
+        if (gl_log_is_set_on(&log->settings[i], host))
+            return true;
+    return false;
+}
+
+const gl_log_setting *gl_setting_is(const gl_diagnosis *d, const char *name, const char *values)
+{
+    return setting_on(d->facts->log, -1, name, values);
+}
+
+const gl_log_setting *gl_setting_where(const gl_diagnosis *d, gl_said what, const char *name,
+                                       const char *values)
+{
+    const gl_log *log = d->facts->log;
+    bool shown = false;
+    for (size_t i = 0; i < log->host_count; i++) {
+        if (gl_host_count(&log->hosts[i], what) == 0 || !shows_settings(log, (int)i))
+            continue;
+        const gl_log_setting *found = setting_on(log, (int)i, name, values);
+        if (found != NULL)
+            return found;
+        shown = true;
+    }
+    return shown ? NULL : gl_setting_is(d, name, values);
 }
 
 static void blame(gl_diagnosis *d, gl_finding *finding, const gl_log_setting *setting)

@@ -59,6 +59,16 @@ static inline void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_severi
         gl_found(d, rule, severity, gl_said_first(d, what));
 }
 
+/* The same of one host among several. */
+static inline uint32_t gl_host_count(const gl_log_nccl_host *host, gl_said what)
+{
+    return host->said->count[what];
+}
+static inline gl_quote gl_host_first(const gl_log_nccl_host *host, gl_said what)
+{
+    return host->said->first[what] != NULL ? *host->said->first[what] : (gl_quote){0};
+}
+
 /* Do the ranks of the logs sit on several machines? */
 gl_answer gl_on_several_nodes(const gl_diagnosis *d);
 
@@ -74,6 +84,10 @@ gl_quote gl_nvlink_proof(const gl_diagnosis *d);
 /* A setting that switches something off: its name and value must fit. NULL when it is not set, or
  * set to different values by different ranks. `values` is a list with blanks around: " 1 2 ". */
 const gl_log_setting *gl_setting_is(const gl_diagnosis *d, const char *name, const char *values);
+
+/* The same on the hosts that said `what`: theirs is the cause, whatever others have set. */
+const gl_log_setting *gl_setting_where(const gl_diagnosis *d, gl_said what, const char *name,
+                                       const char *values);
 
 /* Adds "cause: NAME=value is set" to meaning and advice, and its line to the proofs; of `other`
  * (NULL: none) as well. */

@@ -73,6 +73,70 @@ static void check_nvml(gl_diagnosis *d, const gl_rule *rule)
     gl_found_said(d, rule, GL_WARNING, GL_SAID_NVML_FAILED);
 }
 
+static void check_gpu_error(gl_diagnosis *d, const gl_rule *rule)
+{
+    gl_found_said(d, rule, GL_FAULT, GL_SAID_GPU_ERROR);
+}
+
+static void check_xid(gl_diagnosis *d, const gl_rule *rule)
+{
+    gl_found_said(d, rule, GL_NOTE, GL_SAID_XID);
+}
+
+static void check_timeout(gl_diagnosis *d, const gl_rule *rule)
+{
+    gl_found_said(d, rule, GL_WARNING, GL_SAID_TIMEOUT);
+}
+
+/* Versions of two hosts that differ. A host that names several ran several programs, and a line
+ * without a host may be of another run: then it is a note. */
+static void check_versions(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    const gl_log_nccl_host *first = NULL;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        if (h->version == NULL || h->version[0] == '\0')
+            continue;
+        if (first == NULL)
+            first = h;
+        if (strcmp(h->version, first->version) == 0)
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_WARNING, first->version_quote);
+        gl_found_proof(f, h->version_quote);
+        f->subject = h->name;
+        f->title = gl_arena_printf(d->arena, "%s runs NCCL %s, %s runs %s", first->name,
+                                   first->version, h->name, h->version);
+        return;
+    }
+    if (log->other_version_quote.text != NULL) {
+        gl_finding *f = gl_found(d, rule, GL_NOTE, log->version_quote);
+        gl_found_proof(f, log->other_version_quote);
+        f->title = "Two versions of NCCL printed their names";
+    }
+}
+
+static void check_drivers(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    const gl_log_nccl_host *first = NULL;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        if (h->driver == NULL || h->driver[0] == '\0')
+            continue;
+        if (first == NULL)
+            first = h;
+        if (strcmp(h->driver, first->driver) == 0)
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_WARNING, first->driver_quote);
+        gl_found_proof(f, h->driver_quote);
+        f->subject = h->name;
+        f->title = gl_arena_printf(d->arena, "The driver of %s is of CUDA %s, that of %s of %s",
+                                   first->name, first->driver, h->name, h->driver);
+        return;
+    }
+}
+
 static void check_gone(gl_diagnosis *d, const gl_rule *rule)
 {
     gl_found_said(d, rule, GL_WARNING, GL_SAID_REMOTE_GONE);
@@ -222,6 +286,25 @@ static const gl_rule rules[] = {
      "all "
      "GPUs of the job; check the cgroup of Slurm.",
      check_nvml},
+    {"gpu-error", GL_FAULT, "A GPU, its memory or its NVLink failed",
+     "The driver gave up on it; every job that uses this GPU ends sooner or later.",
+     "Drain the node; nvidia-smi -q (ECC, remapped rows), nvidia-smi nvlink -e, dmesg for Xid; "
+     "reset the GPU, then replace it or its cable when it comes again.",
+     check_gpu_error},
+    {"xid", GL_NOTE, "The driver reported an error (Xid) that is as a rule a program's",
+     "Illegal accesses and killed processes look like this; a broken GPU seldom does.",
+     "Look the number up in NVIDIA's list of Xid errors.", check_xid},
+    {"collective-timeout", GL_WARNING, "A collective did not end, and a watchdog ended the job",
+     "Some rank never came to this call, died, or its link stopped.",
+     "Find the rank whose last call differs from the others' (NCCL_DEBUG_SUBSYS=COLL, flight "
+     "recorder), and what that node's log says before.",
+     check_timeout},
+    {"versions-differ", GL_WARNING, "Hosts run different versions of NCCL",
+     "Ranks of different versions may hang, fail or choose different paths.",
+     "Use one image or one module on all hosts.", check_versions},
+    {"drivers-differ", GL_WARNING, "Hosts run different drivers",
+     "What NCCL may use (DMA-BUF, NVLS, CUMEM) depends on the driver: the oldest decides.",
+     "Bring all hosts to one driver.", check_drivers},
     {"peer-gone", GL_WARNING, "A connection to another rank broke or could not be made",
      "As a rule a consequence: another rank failed first, or a firewall or the wrong interface is "
      "in "

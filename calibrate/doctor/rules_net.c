@@ -5,34 +5,69 @@
 #include "common/text.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { PARTIAL_PERCENT = 10 };
 
 /* ---- sockets ---- */
 
-static const gl_log_setting *ib_off(const gl_diagnosis *d)
+/* On the hosts that said so. */
+static const gl_log_setting *ib_off(const gl_diagnosis *d, gl_said what)
 {
-    const gl_log_setting *setting = gl_setting_is(d, "NCCL_IB_DISABLE", "1");
+    const gl_log_setting *setting = gl_setting_where(d, what, "NCCL_IB_DISABLE", "1");
     if (setting == NULL)
-        setting = gl_setting_is(d, "NCCL_NET", "Socket");
+        setting = gl_setting_where(d, what, "NCCL_NET", "Socket");
     return setting;
+}
+
+/* A host of a job on several that chose sockets and shows no other network. */
+static bool is_on_sockets(const gl_log_nccl_host *h)
+{
+    bool takes_part = gl_host_count(h, GL_SAID_MULTI_NODE) > 0 ||
+                      (h->ranks_seen > 0 && gl_host_count(h, GL_SAID_ONE_NODE) == 0);
+    return takes_part && gl_host_count(h, GL_SAID_USING_SOCKET) > 0 &&
+           gl_host_count(h, GL_SAID_USING_OTHER) == 0 && gl_host_count(h, GL_SAID_NET_RDMA) == 0 &&
+           gl_host_count(h, GL_SAID_NET_OTHER) == 0 && gl_host_count(h, GL_SAID_MNNVL) == 0;
+}
+
+static const gl_log_nccl_host *host_on_sockets(const gl_diagnosis *d)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t i = 0; i < log->host_count && gl_on_several_nodes(d) == GL_YES; i++)
+        if (is_on_sockets(&log->hosts[i]))
+            return &log->hosts[i];
+    return NULL;
+}
+
+/* The same of all hosts together, for lines that name none. */
+static bool all_on_sockets(const gl_diagnosis *d)
+{
+    return gl_said_count(d, GL_SAID_USING_SOCKET) > 0 &&
+           gl_said_count(d, GL_SAID_USING_OTHER) == 0 && gl_on_several_nodes(d) == GL_YES &&
+           gl_said_count(d, GL_SAID_NET_RDMA) == 0 && gl_said_count(d, GL_SAID_NET_OTHER) == 0 &&
+           gl_said_count(d, GL_SAID_MNNVL) == 0;
 }
 
 static void check_socket(gl_diagnosis *d, const gl_rule *rule)
 {
     bool channel = gl_said_count(d, GL_SAID_SOCKET) > 0;
-    bool named = gl_said_count(d, GL_SAID_USING_SOCKET) > 0 &&
-                 gl_said_count(d, GL_SAID_USING_OTHER) == 0 && gl_on_several_nodes(d) == GL_YES &&
-                 gl_said_count(d, GL_SAID_NET_RDMA) == 0 &&
-                 gl_said_count(d, GL_SAID_NET_OTHER) == 0 && gl_said_count(d, GL_SAID_MNNVL) == 0;
-    if (!channel && !named)
+    const gl_log_nccl_host *host = channel ? NULL : host_on_sockets(d);
+    if (!channel && host == NULL && !all_on_sockets(d))
         return;
+    gl_said what = channel ? GL_SAID_SOCKET : GL_SAID_USING_SOCKET;
     gl_finding *f = gl_found(d, rule, GL_FAULT,
-                             gl_said_first(d, channel ? GL_SAID_SOCKET : GL_SAID_USING_SOCKET));
+                             host != NULL ? gl_host_first(host, what) : gl_said_first(d, what));
+    if (host != NULL && gl_said_count(d, GL_SAID_USING_OTHER) > 0) {
+        f->subject = host->name;
+        f->title = gl_arena_printf(
+            d->arena, "%s talks through TCP sockets, where other hosts do not", host->name);
+        gl_found_proof(f, gl_said_first(d, GL_SAID_USING_OTHER));
+    }
     gl_found_proof(f, gl_said_first(d, GL_SAID_MULTI_NODE));
-    if (ib_off(d) != NULL)
-        gl_blame_setting(d, f, ib_off(d), NULL);
+    const gl_log_setting *off = ib_off(d, what);
+    if (off != NULL)
+        gl_blame_setting(d, f, off, NULL);
     else if (gl_said_count(d, GL_SAID_SOCKET_IPOIB) > 0) {
         f->meaning = gl_arena_printf(
             d->arena,
@@ -50,21 +85,55 @@ static void check_socket_unknown(gl_diagnosis *d, const gl_rule *rule)
         gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_USING_SOCKET));
 }
 
+static gl_said no_ib_line(uint64_t plugin_errors)
+{
+    return plugin_errors > 0 ? GL_SAID_PLUGIN_ERROR : GL_SAID_NO_IB;
+}
+
+static void found_no_ib(gl_diagnosis *d, const gl_rule *rule, gl_said what,
+                        const gl_log_nccl_host *host)
+{
+    bool plugin = what == GL_SAID_PLUGIN_ERROR;
+    gl_finding *f = gl_found(d, rule, GL_WARNING,
+                             host != NULL ? gl_host_first(host, what) : gl_said_first(d, what));
+    if (plugin)
+        f->title = "A network plugin or library could not be loaded";
+    if (host == NULL || gl_said_count(d, GL_SAID_IB_LIST) == 0)
+        return;
+    f->subject = host->name;
+    f->title = plugin ? gl_arena_printf(d->arena,
+                                        "A network plugin or library could not be loaded "
+                                        "on %s; other hosts have RDMA devices",
+                                        host->name)
+                      : gl_arena_printf(d->arena,
+                                        "NCCL found no RDMA device on %s; other hosts "
+                                        "have some",
+                                        host->name);
+    gl_found_proof(f, gl_said_first(d, GL_SAID_IB_LIST));
+}
+
 /* Two "No device found" are normal where InfiniBand is not used; they matter when sockets are. */
 static void check_no_ib(gl_diagnosis *d, const gl_rule *rule)
 {
-    bool sockets =
-        gl_said_count(d, GL_SAID_SOCKET) > 0 ||
-        (gl_said_count(d, GL_SAID_USING_SOCKET) > 0 && gl_on_several_nodes(d) == GL_YES &&
-         gl_said_count(d, GL_SAID_NET_RDMA) == 0 && gl_said_count(d, GL_SAID_USING_OTHER) == 0);
-    gl_said what =
-        gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 ? GL_SAID_PLUGIN_ERROR : GL_SAID_NO_IB;
-    if (!sockets || gl_said_count(d, what) == 0 || gl_said_count(d, GL_SAID_IB_LIST) > 0 ||
-        ib_off(d) != NULL || gl_said_count(d, GL_SAID_MNNVL) > 0)
+    const gl_log *log = d->facts->log;
+    bool channel = gl_said_count(d, GL_SAID_SOCKET) > 0;
+    if (ib_off(d, channel ? GL_SAID_SOCKET : GL_SAID_USING_SOCKET) != NULL ||
+        gl_said_count(d, GL_SAID_MNNVL) > 0)
         return;
-    gl_finding *f = gl_found(d, rule, GL_WARNING, gl_said_first(d, what));
-    if (what == GL_SAID_PLUGIN_ERROR)
-        f->title = "A network plugin or library could not be loaded";
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        gl_said what = no_ib_line(gl_host_count(h, GL_SAID_PLUGIN_ERROR));
+        bool sockets = gl_host_count(h, GL_SAID_SOCKET) > 0 ||
+                       (is_on_sockets(h) && gl_on_several_nodes(d) == GL_YES);
+        if (sockets && gl_host_count(h, what) > 0 && gl_host_count(h, GL_SAID_IB_LIST) == 0) {
+            found_no_ib(d, rule, what, h);
+            return;
+        }
+    }
+    gl_said what = no_ib_line(gl_said_count(d, GL_SAID_PLUGIN_ERROR));
+    if ((channel || all_on_sockets(d)) && gl_said_count(d, what) > 0 &&
+        gl_said_count(d, GL_SAID_IB_LIST) == 0)
+        found_no_ib(d, rule, what, NULL);
 }
 
 /* ---- GPUDirect RDMA ---- */
@@ -74,9 +143,9 @@ static bool has_rdma(const gl_diagnosis *d)
     return gl_said_count(d, GL_SAID_NET_RDMA) > 0;
 }
 
-static void explain_gdr(gl_diagnosis *d, gl_finding *f)
+static void explain_gdr(gl_diagnosis *d, gl_finding *f, gl_said what)
 {
-    const gl_log_setting *level = gl_setting_is(d, "NCCL_NET_GDR_LEVEL", "LOC 0");
+    const gl_log_setting *level = gl_setting_where(d, what, "NCCL_NET_GDR_LEVEL", "LOC 0");
     if (level != NULL) {
         gl_blame_setting(d, f, level, NULL);
     } else if (gl_said_count(d, GL_SAID_HCA_GDR_OFF) > 0 &&
@@ -113,7 +182,31 @@ static void check_no_gdr(gl_diagnosis *d, const gl_rule *rule)
                    : GL_SAID_COUNT;
     if (what == GL_SAID_COUNT || gl_said_count(d, what) == 0)
         return;
-    explain_gdr(d, gl_found(d, rule, GL_FAULT, gl_said_first(d, what)));
+    explain_gdr(d, gl_found(d, rule, GL_FAULT, gl_said_first(d, what)), what);
+}
+
+/* Where several communicators number their ranks anew: hosts that never have it. */
+static void find_partial_hosts(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    const gl_log_nccl_host *first = NULL;
+    size_t without = 0, with = 0;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        bool lacks =
+            gl_host_count(h, GL_SAID_GDR) == 0 && gl_host_count(h, GL_SAID_NO_GDR_RECEIVE) > 0;
+        with += gl_host_count(h, GL_SAID_GDR) > 0;
+        without += lacks;
+        first = lacks && first == NULL ? h : first;
+    }
+    if (first == NULL || with == 0)
+        return;
+    gl_finding *f = gl_found(d, rule, GL_WARNING, gl_host_first(first, GL_SAID_NO_GDR_RECEIVE));
+    gl_found_proof(f, gl_said_first(d, GL_SAID_GDR));
+    f->subject = first->name;
+    f->title =
+        gl_arena_printf(d->arena, "%zu of %zu hosts receive without GPUDirect RDMA, %s first",
+                        without, without + with, first->name);
 }
 
 /* A rank that receives without it while others have it. Lines may be torn before "/GDRDMA", so a
@@ -123,21 +216,28 @@ static void check_partial_gdr(gl_diagnosis *d, const gl_rule *rule)
     const gl_log *log = d->facts->log;
     size_t without = 0, with = 0;
     const gl_log_rank *first = NULL;
+    if (gl_said_count(d, GL_SAID_GDR) == 0)
+        return;
+    if (log->is_ambiguous) {
+        find_partial_hosts(d, rule);
+        return;
+    }
     for (int i = 0; i < log->ranks && (size_t)i < log->rank_capacity; i++) {
         const gl_log_rank *r = &log->ranks_table[i];
-        uint32_t all = r->gdr + r->no_gdr_receive;
+        uint32_t all = r->gdr_receive + r->no_gdr_receive;
         bool lacks = all > 0 && r->no_gdr_receive * 100 > all * PARTIAL_PERCENT &&
-                     r->no_gdr_receive >= r->gdr / 2;
+                     r->no_gdr_receive >= r->gdr_receive / 2;
         without += lacks;
         with += all > 0 && !lacks;
         first = lacks && first == NULL ? r : first;
     }
-    if (gl_said_count(d, GL_SAID_GDR) == 0 || first == NULL || log->is_ambiguous)
+    if (first == NULL)
         return;
     gl_finding *f = gl_found(d, rule, GL_WARNING, first->no_gdr_quote);
     gl_found_proof(f, gl_said_first(d, GL_SAID_GDR));
-    f->title = gl_arena_printf(d->arena, "%zu of %zu ranks receive without GPUDirect RDMA", without,
-                               without + with);
+    f->title = gl_arena_printf(
+        d->arena, "%zu of %zu ranks that receive from other nodes do so without GPUDirect RDMA",
+        without, without + with);
 }
 
 static void check_gdr_sends(gl_diagnosis *d, const gl_rule *rule)
@@ -150,11 +250,21 @@ static void check_gdr_sends(gl_diagnosis *d, const gl_rule *rule)
 static void check_gdr_distance(gl_diagnosis *d, const gl_rule *rule)
 {
     /* A GPU has a NIC that is near: that others are too far is as it should be. */
-    if (gl_said_count(d, GL_SAID_GDR_TOO_FAR) == 0 || gl_said_count(d, GL_SAID_GDR_PAIR_ON) > 0 ||
-        gl_said_count(d, GL_SAID_GDR) > 0)
+    const gl_log *log = d->facts->log;
+    const gl_log_nccl_host *host = NULL;
+    for (size_t i = 0; host == NULL && i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        if (gl_host_count(h, GL_SAID_GDR_TOO_FAR) > 0 &&
+            gl_host_count(h, GL_SAID_GDR_PAIR_ON) == 0 && gl_host_count(h, GL_SAID_GDR) == 0)
+            host = h;
+    }
+    if (host == NULL &&
+        (gl_said_count(d, GL_SAID_GDR_TOO_FAR) == 0 || gl_said_count(d, GL_SAID_GDR_PAIR_ON) > 0 ||
+         gl_said_count(d, GL_SAID_GDR) > 0))
         return;
     gl_finding *f = gl_found(d, rule, gl_on_several_nodes(d) == GL_NO ? GL_NOTE : GL_WARNING,
-                             gl_said_first(d, GL_SAID_GDR_TOO_FAR));
+                             host != NULL ? gl_host_first(host, GL_SAID_GDR_TOO_FAR)
+                                          : gl_said_first(d, GL_SAID_GDR_TOO_FAR));
     const gl_log_setting *level = gl_log_find_setting(d->facts->log, "NCCL_NET_GDR_LEVEL");
     if (level != NULL)
         gl_found_proof(f, level->quote);
@@ -195,6 +305,14 @@ static int nics_of(const gl_log_nccl_host *host)
     return merged > 0 ? listed - members + merged : listed;
 }
 
+static gl_quote list_quote(const gl_log_nccl_host *host)
+{
+    for (int i = 0; i < GL_LOG_NIC_LIMIT && host->nics != NULL; i++)
+        if (host->nics[i].quote.text != NULL)
+            return host->nics[i].quote;
+    return (gl_quote){0};
+}
+
 static bool all_ranks_seen(const gl_log *log, const gl_log_nccl_host *host)
 {
     if (host->local_ranks > 0)
@@ -221,8 +339,7 @@ static void check_one_nic(gl_diagnosis *d, const gl_rule *rule)
     if (first == NULL)
         return;
     gl_finding *f = gl_found(d, rule, GL_WARNING, first->nic_quote);
-    for (int i = 0; i < GL_LOG_NIC_LIMIT && first->nics != NULL && f->proof_count < 2; i++)
-        gl_found_proof(f, first->nics[i].quote);
+    gl_found_proof(f, list_quote(first));
     f->subject = first->name;
     f->title = gl_arena_printf(
         d->arena, "All %d ranks of %s use one NIC; NCCL lists %d (%zu host%s like this)",
@@ -267,10 +384,7 @@ static void check_mixed(gl_diagnosis *d, const gl_rule *rule)
         if (layers_of(h, h->nics_listed) != 3)
             continue;
         bool apart = used == 1 || used == 2; /* NCCL took one of the two fabrics */
-        gl_quote quote = {0};
-        for (int k = 0; k < GL_LOG_NIC_LIMIT && quote.text == NULL; k++)
-            quote = h->nics[k].quote;
-        gl_finding *f = gl_found(d, rule, apart ? GL_NOTE : GL_WARNING, quote);
+        gl_finding *f = gl_found(d, rule, apart ? GL_NOTE : GL_WARNING, list_quote(h));
         f->subject = h->name;
         return;
     }
@@ -295,12 +409,39 @@ static void check_slow_nic(gl_diagnosis *d, const gl_rule *rule)
         }
         if (slow == NULL || slow->bytes_per_s > 0.9 * fast->bytes_per_s)
             continue;
-        gl_finding *f =
-            gl_found(d, rule, slow_used && h->nics_used != 0 ? GL_WARNING : GL_NOTE, slow->quote);
-        gl_found_proof(f, fast->quote);
+        gl_finding *f = gl_found(d, rule, slow_used && h->nics_used != 0 ? GL_WARNING : GL_NOTE,
+                                 slow->speed_quote);
+        gl_found_proof(f, fast->speed_quote);
         f->subject = h->name;
+        f->title = gl_arena_printf(d->arena, "%s of %s runs at %.0f Gbit/s, where %s runs at %.0f",
+                                   slow->name, h->name, slow->bytes_per_s * 8e-9, fast->name,
+                                   fast->bytes_per_s * 8e-9);
         return;
     }
+}
+
+/* Hosts whose lists of NICs are of different length. */
+static void check_unequal_nics(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    const gl_log_nccl_host *fewest = NULL, *most = NULL;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        if (!h->is_list_whole || h->nics_listed == 0)
+            continue;
+        if (fewest == NULL || count_bits(h->nics_listed) < count_bits(fewest->nics_listed))
+            fewest = h;
+        if (most == NULL || count_bits(h->nics_listed) > count_bits(most->nics_listed))
+            most = h;
+    }
+    if (fewest == NULL || count_bits(fewest->nics_listed) == count_bits(most->nics_listed))
+        return;
+    gl_finding *f = gl_found(d, rule, GL_WARNING, list_quote(fewest));
+    gl_found_proof(f, list_quote(most));
+    f->subject = fewest->name;
+    f->title = gl_arena_printf(d->arena, "NCCL lists %d NICs on %s and %d on %s",
+                               count_bits(fewest->nics_listed), fewest->name,
+                               count_bits(most->nics_listed), most->name);
 }
 
 /* ---- NUMA ---- */
@@ -383,14 +524,22 @@ static void check_uneven_nic(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_log_nic(gl_diagnosis *d, const gl_rule *rule)
 {
+    const gl_log *log = d->facts->log;
     gl_answer several = gl_on_several_nodes(d);
-    bool ring = gl_said_count(d, GL_SAID_RING_NET_SYS) > 0;
-    bool path = gl_said_count(d, GL_SAID_GPU_SYS_NET) > 0;
+    gl_said what =
+        gl_said_count(d, GL_SAID_RING_NET_SYS) > 0 ? GL_SAID_RING_NET_SYS : GL_SAID_GPU_SYS_NET;
+    gl_quote proof = {0};
     /* On one node no NIC is used, and on two the type of the search's default means nothing. */
-    if ((!ring && !path) || gl_said_count(d, GL_SAID_USING_SOCKET) > 0 || several == GL_NO)
+    if (gl_said_count(d, what) == 0 || several == GL_NO)
         return;
-    gl_found(d, rule, several == GL_YES && (ring || has_rdma(d)) ? GL_WARNING : GL_NOTE,
-             gl_said_first(d, ring ? GL_SAID_RING_NET_SYS : GL_SAID_GPU_SYS_NET));
+    for (size_t i = 0; proof.text == NULL && i < log->host_count; i++)
+        if (gl_host_count(&log->hosts[i], GL_SAID_USING_SOCKET) == 0)
+            proof = gl_host_first(&log->hosts[i], what);
+    if (proof.text == NULL && gl_said_count(d, GL_SAID_USING_SOCKET) > 0)
+        return;
+    bool used = what == GL_SAID_RING_NET_SYS || has_rdma(d);
+    gl_found(d, rule, several == GL_YES && used ? GL_WARNING : GL_NOTE,
+             proof.text != NULL ? proof : gl_said_first(d, what));
 }
 
 static void check_xml_nic(gl_diagnosis *d, const gl_rule *rule)
@@ -474,6 +623,71 @@ static void check_narrow(gl_diagnosis *d, const gl_rule *rule)
         }
 }
 
+/* Is a part of the GPUs slower than the rest, and no more than half of them? Machines whose GPUs
+ * are all alike are as they were built, or idle. */
+static bool is_a_part(size_t slow, size_t all)
+{
+    return slow > 0 && 2 * slow <= all;
+}
+
+static void check_slow_dump(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        const gl_log_gpu *fast = NULL, *slowest = NULL;
+        size_t slow = 0;
+        for (size_t g = 0; g < h->gpu_count; g++)
+            fast = fast == NULL || h->gpus[g].gb_per_s > fast->gb_per_s ? &h->gpus[g] : fast;
+        for (size_t g = 0; g < h->gpu_count; g++) {
+            const gl_log_gpu *gpu = &h->gpus[g];
+            if (gpu->gb_per_s < 1 || gpu->gb_per_s > 0.9 * fast->gb_per_s)
+                continue; /* below 1 GB/s a virtual machine hides the tree, another finding */
+            slow++;
+            slowest = slowest == NULL || gpu->gb_per_s < slowest->gb_per_s ? gpu : slowest;
+        }
+        if (!is_a_part(slow, h->gpu_count))
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_WARNING, slowest->quote);
+        gl_found_proof(f, fast->quote);
+        f->subject = h->name;
+        f->title =
+            gl_arena_printf(d->arena, "GPU %s of %s is on PCIe at %.3g GB/s, its siblings at %.3g",
+                            slowest->bus, h->name, slowest->gb_per_s, fast->gb_per_s);
+    }
+}
+
+/* "32.0 GT/s PCIe" times the lanes; 0 unknown. */
+static double pcie_rate(const gl_xml_gpu *gpu)
+{
+    return strtod(gpu->speed, NULL) * (gpu->width > 0 ? gpu->width : 0);
+}
+
+static void check_slow_xml(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->xml_count; i++) {
+        const gl_topo_xml *x = d->facts->xml[i];
+        const gl_xml_gpu *fast = NULL, *slowest = NULL;
+        size_t slow = 0;
+        for (size_t g = 0; g < x->gpu_count; g++)
+            fast = fast == NULL || pcie_rate(&x->gpus[g]) > pcie_rate(fast) ? &x->gpus[g] : fast;
+        for (size_t g = 0; g < x->gpu_count; g++) {
+            const gl_xml_gpu *gpu = &x->gpus[g];
+            if (!(pcie_rate(gpu) > 0) || pcie_rate(gpu) > 0.9 * pcie_rate(fast) || gpu->width < 16)
+                continue; /* fewer lanes are another finding */
+            slow++;
+            slowest = slowest == NULL || pcie_rate(gpu) < pcie_rate(slowest) ? gpu : slowest;
+        }
+        if (!is_a_part(slow, x->gpu_count))
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_WARNING, slowest->quote);
+        gl_found_proof(f, fast->quote);
+        f->subject = slowest->bus;
+        f->title = gl_arena_printf(d->arena, "GPU %s is on PCIe at %s, its siblings at %s",
+                                   slowest->bus, slowest->speed, fast->speed);
+    }
+}
+
 /* ---- racks ---- */
 
 static void check_mnnvl(gl_diagnosis *d, const gl_rule *rule)
@@ -506,6 +720,11 @@ static void check_link_error(gl_diagnosis *d, const gl_rule *rule)
 static void check_port_error(gl_diagnosis *d, const gl_rule *rule)
 {
     gl_found_said(d, rule, GL_FAULT, GL_SAID_PORT_ERROR);
+}
+
+static void check_memlock(gl_diagnosis *d, const gl_rule *rule)
+{
+    gl_found_said(d, rule, GL_FAULT, GL_SAID_MEMLOCK);
 }
 
 static const gl_rule rules[] = {
@@ -568,6 +787,12 @@ static const gl_rule rules[] = {
     {"nic-slow", GL_WARNING, "A NIC is slower than the others", "A ring over it runs at its speed.",
      "Check its cable and port (ibstat, ethtool), or leave it out with NCCL_IB_HCA.",
      check_slow_nic},
+    {"nics-differ", GL_WARNING, "NCCL lists more NICs on some hosts than on others",
+     "A NIC that is down or hidden on one host leaves the whole job its bandwidth: rings go at the "
+     "speed of the host that has fewest.",
+     "Compare ibstat on both hosts: port states, cables, the devices that the container or "
+     "NCCL_IB_HCA lets through.",
+     check_unequal_nics},
     {"nic-across-numa", GL_WARNING, "A GPU reaches its NIC across NUMA nodes only (SYS)",
      "Its traffic crosses the processors' interconnect, and NCCL refuses GPUDirect RDMA there.",
      "Use NICs on the GPU's own NUMA node; check slots, and in a virtual machine the topology.",
@@ -595,6 +820,18 @@ static const gl_rule rules[] = {
     {"pcie-narrow", GL_WARNING, "A GPU has fewer PCIe lanes than 16",
      "PCIe bandwidth falls with the lanes.",
      "Reseat the card, check the riser and the slot's bifurcation in the BIOS.", check_narrow},
+    {"pcie-slow", GL_WARNING, "A GPU's PCIe link is slower than those of its siblings",
+     "It came up at a lower generation or width: what it exchanges with host and NICs is as slow, "
+     "and all ranks wait for it.",
+     "Compare with lspci -vv (LnkCap and LnkSta) under load; reseat the card, check the riser, "
+     "restart the machine.",
+     check_slow_dump},
+    {"pcie-slow", GL_WARNING, "A GPU's PCIe link is slower than those of its siblings",
+     "It came up at a lower generation: what it exchanges with host and NICs is as slow, and all "
+     "ranks wait for it.",
+     "Compare with lspci -vv (LnkCap and LnkSta) under load; reseat the card, check the riser, "
+     "restart the machine.",
+     check_slow_xml},
     {"mnnvl-absent", GL_FAULT, "NVLink between the nodes of the rack is not used",
      "These GPUs are in an NVLink fabric of several nodes, but NCCL goes through the network: a "
      "tenth of the bandwidth.",
@@ -617,6 +854,11 @@ static const gl_rule rules[] = {
      "Traffic stopped or went on over other ports.",
      "Check cable, transceiver and switch port; dmesg and the subnet manager's log.",
      check_port_error},
+    {"memlock", GL_FAULT, "Memory could not be registered for RDMA: it may not be locked",
+     "The limit of locked memory (memlock) of the process is too small, and the job ends.",
+     "Set it to unlimited: ulimit -l, limits.conf, LimitMEMLOCK= of slurmd or the container "
+     "runtime, --ulimit memlock=-1 of docker.",
+     check_memlock},
 };
 
 const gl_rules gl_rules_net = {rules, sizeof rules / sizeof *rules};

@@ -8,10 +8,11 @@
 
 enum { NVLS_RANKS_MIN = 4, PAIRS_SHOWN = 6 };
 
-static const gl_log_setting *p2p_off(const gl_diagnosis *d)
+/* On the hosts that said so. */
+static const gl_log_setting *p2p_off(const gl_diagnosis *d, gl_said what)
 {
-    const gl_log_setting *setting = gl_setting_is(d, "NCCL_P2P_DISABLE", "1");
-    return setting != NULL ? setting : gl_setting_is(d, "NCCL_P2P_LEVEL", "LOC 0");
+    const gl_log_setting *setting = gl_setting_where(d, what, "NCCL_P2P_DISABLE", "1");
+    return setting != NULL ? setting : gl_setting_where(d, what, "NCCL_P2P_LEVEL", "LOC 0");
 }
 
 /* The first row of a p2p matrix with a pair that cannot copy; NULL text if none. */
@@ -44,7 +45,7 @@ static bool p2p_is_all_ok(const gl_matrices *all)
 static void explain_shm(gl_diagnosis *d, gl_finding *f)
 {
     gl_path why;
-    const gl_log_setting *setting = p2p_off(d);
+    const gl_log_setting *setting = p2p_off(d, GL_SAID_SHM);
     gl_quote refused = refused_pair(&d->facts->p2p, &why);
     if (setting != NULL) {
         gl_blame_setting(d, f, setting, NULL);
@@ -60,14 +61,65 @@ static void explain_shm(gl_diagnosis *d, gl_finding *f)
     }
 }
 
+/* The cell of a matrix for two ranks of a node. */
+static gl_path path_between(const gl_diagnosis *d, const gl_matrix *m, const gl_log_pair *pair)
+{
+    const gl_log *log = d->facts->log;
+    long last = pair->from > pair->to ? pair->from : pair->to;
+    if (pair->from < 0 || pair->to < 0 || last >= log->ranks || (size_t)last >= log->rank_capacity)
+        return GL_PATH_UNKNOWN;
+    const char *row = gl_arena_printf(d->arena, "GPU%d", log->ranks_table[pair->from].gpu);
+    const char *column = gl_arena_printf(d->arena, "GPU%d", log->ranks_table[pair->to].gpu);
+    for (size_t r = 0; r < m->row_count; r++)
+        for (size_t k = 0; strcmp(m->rows[r].name, row) == 0 && k < m->row_count; k++)
+            if (strcmp(m->rows[k].name, column) == 0 && m->rows[k].column >= 0)
+                return m->rows[r].cells[m->rows[k].column].path;
+    return GL_PATH_UNKNOWN;
+}
+
+/* Host memory only between the halves of a machine: without NVLink NCCL itself takes no
+ * peer-to-peer there. The matrix tells of each pair; without one, a ring that crosses NUMA nodes
+ * beside pairs that do copy directly. */
+static bool is_only_across(const gl_diagnosis *d)
+{
+    const gl_log *log = d->facts->log;
+    gl_path why;
+    if (log->is_ambiguous || refused_pair(&d->facts->p2p, &why).text != NULL ||
+        gl_said_count(d, GL_SAID_P2P) == 0)
+        return false;
+    if (d->facts->topology.count != 1)
+        return d->facts->topology.count == 0 && gl_said_count(d, GL_SAID_RING_SYS) > 0;
+    for (size_t i = 0; i < log->shm_pair_count; i++)
+        if (i == GL_LOG_PAIR_LIMIT ||
+            path_between(d, d->facts->topology.items[0], &log->shm_pairs[i]) != GL_PATH_SYS)
+            return false;
+    return true;
+}
+
 static void check_shm(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
     gl_quote nvlink = gl_nvlink_proof(d);
     if (gl_said_count(d, GL_SAID_SHM) == 0)
         return;
-    bool fast = nvlink.text != NULL || (gpu != NULL && gpu->is_on_board) || p2p_off(d) != NULL;
-    gl_finding *f = gl_found(d, rule, fast ? GL_FAULT : GL_WARNING, gl_said_first(d, GL_SAID_SHM));
+    bool fast =
+        nvlink.text != NULL || (gpu != NULL && gpu->is_on_board) || p2p_off(d, GL_SAID_SHM) != NULL;
+    bool across = !fast && is_only_across(d);
+    gl_finding *f = gl_found(d, rule,
+                             fast     ? GL_FAULT
+                             : across ? GL_NOTE
+                                      : GL_WARNING,
+                             gl_said_first(d, GL_SAID_SHM));
+    if (across) {
+        f->title = "GPUs of different NUMA nodes exchange data through host memory (SHM)";
+        f->meaning =
+            "NCCL's own choice: without NVLink it takes peer-to-peer only where GPUs share "
+            "a CPU. A ring over all GPUs runs at the speed of these pairs.";
+        f->advice = "Measure NCCL_P2P_LEVEL=SYS against it; keep groups that talk much on one NUMA "
+                    "node.";
+        gl_found_proof(f, gl_said_first(d, GL_SAID_RING_SYS));
+        return;
+    }
     if (nvlink.text != NULL)
         gl_found_proof(f, nvlink);
     explain_shm(d, f);
@@ -82,7 +134,9 @@ static void check_net_inside(gl_diagnosis *d, const gl_rule *rule)
                              gl_said_first(d, socket ? GL_SAID_SOCKET_SAME : GL_SAID_RDMA_SAME));
     if (socket)
         f->title = "Ranks of one host talk through TCP sockets";
-    const gl_log_setting *shm = gl_setting_is(d, "NCCL_SHM_DISABLE", "1"), *p2p = p2p_off(d);
+    gl_said what = socket ? GL_SAID_SOCKET_SAME : GL_SAID_RDMA_SAME;
+    const gl_log_setting *shm = gl_setting_where(d, what, "NCCL_SHM_DISABLE", "1"),
+                         *p2p = p2p_off(d, what);
     if (p2p != NULL)
         gl_blame_setting(d, f, p2p, shm);
     else if (shm != NULL)
@@ -109,6 +163,24 @@ static void check_p2p_matrix(gl_diagnosis *d, const gl_rule *rule)
             f->meaning = gl_arena_printf(d->arena, "%s %s", rule->meaning, reasons[i].meaning);
 }
 
+/* Some pairs read NS among more that read OK, and GPUs differ in how many: bridges, cubes of NVLink
+ * and the answers to -p2p a have such pairs for all GPUs alike, or for most. */
+static bool is_irregular(const gl_matrix *m)
+{
+    size_t refused = 0, ok = 0, least = SIZE_MAX, most = 0;
+    for (size_t r = 0; r < m->row_count; r++) {
+        size_t here = 0;
+        for (size_t c = 0; c < m->column_count; c++) {
+            here += m->rows[r].cells[c].path == GL_P2P_NS;
+            ok += m->rows[r].cells[c].path == GL_P2P_OK;
+        }
+        refused += here;
+        least = here < least ? here : least;
+        most = here > most ? here : most;
+    }
+    return refused > 0 && refused < ok && least < most;
+}
+
 /* NS and U also stand in the matrices of -p2p n and -p2p a on healthy machines, and no matrix says
  * what was asked. */
 static void check_p2p_unclear(gl_diagnosis *d, const gl_rule *rule)
@@ -119,7 +191,11 @@ static void check_p2p_unclear(gl_diagnosis *d, const gl_rule *rule)
             for (size_t c = 0; c < all->items[m]->column_count; c++) {
                 gl_path path = all->items[m]->rows[r].cells[c].path;
                 if (path == GL_P2P_NS || path == GL_P2P_U) {
-                    gl_found(d, rule, GL_NOTE, all->items[m]->rows[r].quote);
+                    bool irregular = is_irregular(all->items[m]);
+                    gl_finding *f = gl_found(d, rule, irregular ? GL_WARNING : GL_NOTE,
+                                             all->items[m]->rows[r].quote);
+                    if (irregular)
+                        f->title = "Some pairs of GPUs are not supported (NS), most are";
                     return;
                 }
             }
@@ -160,19 +236,44 @@ static gl_quote dump_of_switch(const gl_diagnosis *d)
     return (gl_quote){0};
 }
 
+/* A host of several ranks whose rings go over PCIe, where those of other hosts go over NVLink. */
+static bool find_pcie_host(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log *log = d->facts->log;
+    for (size_t i = 0; i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        bool pcie = gl_host_count(h, GL_SAID_RING_PCIE) > 0;
+        if ((!pcie && gl_host_count(h, GL_SAID_RING_SYS) == 0) ||
+            gl_host_count(h, GL_SAID_RING_NVLINK) > 0 || h->ranks_seen < 2)
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_FAULT,
+                                 gl_host_first(h, pcie ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS));
+        gl_found_proof(f, gl_said_first(d, GL_SAID_RING_NVLINK));
+        f->subject = h->name;
+        f->title = gl_arena_printf(
+            d->arena, "NCCL joins the GPUs of %s by PCIe, those of other hosts by NVLink", h->name);
+        return true;
+    }
+    return false;
+}
+
 static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
     uint64_t pcie = gl_said_count(d, GL_SAID_RING_PCIE) + gl_said_count(d, GL_SAID_RING_SYS);
-    if (pcie == 0 || gl_said_count(d, GL_SAID_RING_NVLINK) > 0)
-        return; /* no graph was logged, or groups of both kinds: nothing to conclude */
-    if (p2p_off(d) != NULL && gl_said_count(d, GL_SAID_SHM) +
-                                      gl_said_count(d, GL_SAID_SOCKET_SAME) +
-                                      gl_said_count(d, GL_SAID_RDMA_SAME) >
-                                  0)
+    gl_said what = gl_said_count(d, GL_SAID_RING_PCIE) > 0 ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS;
+    if (pcie == 0)
+        return; /* no graph was logged */
+    if (gl_said_count(d, GL_SAID_RING_NVLINK) > 0) {
+        find_pcie_host(d, rule); /* groups of both kinds on one host: nothing to conclude */
+        return;
+    }
+    if (p2p_off(d, what) != NULL && gl_said_count(d, GL_SAID_SHM) +
+                                            gl_said_count(d, GL_SAID_SOCKET_SAME) +
+                                            gl_said_count(d, GL_SAID_RDMA_SAME) >
+                                        0)
         return; /* the same cause, found where the data goes */
-    gl_quote proof = gl_said_first(d, gl_said_count(d, GL_SAID_RING_PCIE) > 0 ? GL_SAID_RING_PCIE
-                                                                              : GL_SAID_RING_SYS);
+    gl_quote proof = gl_said_first(d, what);
     gl_quote joined = all_pairs_nvlink(&d->facts->topology);
     if (joined.text == NULL)
         joined = dump_of_switch(d);
@@ -180,8 +281,8 @@ static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
     if (joined.text != NULL || on_board) {
         gl_finding *f = gl_found(d, rule, GL_FAULT, proof);
         gl_found_proof(f, joined);
-        if (p2p_off(d) != NULL)
-            gl_blame_setting(d, f, p2p_off(d), NULL);
+        if (p2p_off(d, what) != NULL)
+            gl_blame_setting(d, f, p2p_off(d, what), NULL);
         return;
     }
     gl_finding *f = gl_found(d, rule, GL_NOTE, proof);
@@ -256,9 +357,13 @@ static const gl_matrix_row *sys_pair(const gl_matrix *m, bool want_same)
 
 static void check_numa(gl_diagnosis *d, const gl_rule *rule)
 {
+    const gl_expected_gpu *gpu = gl_gpu_of(d);
     bool ring = gl_said_count(d, GL_SAID_RING_SYS) > 0;
     if (ring && gl_said_count(d, GL_SAID_RING_NVLINK) == 0) {
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_RING_SYS));
+        /* Of many GPUs without NVLink a ring over both sockets is how the machine is built. */
+        bool built = gl_ranks_of_node(d) > 2 && gl_nvlink_proof(d).text == NULL &&
+                     (gpu == NULL || !gpu->is_on_board);
+        gl_found(d, rule, built ? GL_NOTE : GL_WARNING, gl_said_first(d, GL_SAID_RING_SYS));
         return;
     }
     if (!ring && gl_said_count(d, GL_SAID_GPU_SYS_GPU) > 0 &&
@@ -364,10 +469,25 @@ static void check_nvls(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_no_nvls(gl_diagnosis *d, const gl_rule *rule)
 {
+    const gl_log *log = d->facts->log;
     const gl_expected_gpu *gpu = gl_gpu_of(d);
-    if (gl_said_count(d, GL_SAID_NVLS_INCAPABLE) > 0 && gpu != NULL && gpu->has_multicast &&
-        gl_said_count(d, GL_SAID_NVLS_CAPABLE) == 0)
+    bool elsewhere = gl_said_count(d, GL_SAID_NVLS_CAPABLE) > 0;
+    if (gl_said_count(d, GL_SAID_NVLS_INCAPABLE) == 0)
+        return;
+    if (!elsewhere && gpu != NULL && gpu->has_multicast)
         gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_NVLS_INCAPABLE));
+    for (size_t i = 0; elsewhere && i < log->host_count; i++) {
+        const gl_log_nccl_host *h = &log->hosts[i];
+        if (gl_host_count(h, GL_SAID_NVLS_INCAPABLE) == 0 ||
+            gl_host_count(h, GL_SAID_NVLS_CAPABLE) > 0)
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_WARNING, gl_host_first(h, GL_SAID_NVLS_INCAPABLE));
+        gl_found_proof(f, gl_said_first(d, GL_SAID_NVLS_CAPABLE));
+        f->subject = h->name;
+        f->title = gl_arena_printf(
+            d->arena, "The switch can add up (NVLS) on other hosts, and not on %s", h->name);
+        return;
+    }
 }
 
 static const gl_rule rules[] = {
@@ -390,9 +510,10 @@ static const gl_rule rules[] = {
      "plan "
      "with the host-memory figures if the GPUs cannot do it.",
      check_p2p_matrix},
-    {"p2p-unclear", GL_NOTE, "A pair of GPUs reads NS or U in a peer-to-peer matrix",
-     "In the matrices of NVLink (-p2p n) or atomics (-p2p a) this is normal; in those of reads and "
-     "writes it predicts host memory.",
+    {"p2p-unclear", GL_WARNING, "A pair of GPUs reads NS or U in a peer-to-peer matrix",
+     "In the matrices of NVLink (-p2p n) or atomics (-p2p a) this is normal where GPUs are alike "
+     "in "
+     "it; in those of reads and writes it predicts host memory.",
      "Run nvidia-smi topo -p2p r and topo -p2p w.", check_p2p_unclear},
     {"pcie-instead-of-nvlink", GL_FAULT, "NCCL joins the GPUs by PCIe although they have NVLink",
      "The search for rings found no way over NVLink: a tenth of the bandwidth, or less.",
@@ -425,7 +546,7 @@ static const gl_rule rules[] = {
      "Check NCCL_ALGO, NCCL_PROTO and NCCL_NVLS_ENABLE, and that one process has not taken all "
      "multicast objects.",
      check_nvls},
-    {"nvls-unavailable", GL_NOTE,
+    {"nvls-unavailable", GL_WARNING,
      "These GPUs could let the switch add up (NVLS), but it is not "
      "available",
      "All-reduce runs as a ring: about three quarters of the bandwidth with NVLS.",

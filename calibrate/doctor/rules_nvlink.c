@@ -220,7 +220,9 @@ static void check_speed(gl_diagnosis *d, const gl_rule *rule)
         for (size_t k = 0; k < all->count; k++)
             if (all->items[k].file == gpu->file && strcmp(all->items[k].name, gpu->name) == 0)
                 fastest = fmax(fastest, all->items[k].most_bytes_per_s);
-        if (gpu->active == 0 || gpu->least_bytes_per_s > 0.9 * fastest)
+        /* A link beside others of its GPU runs at the very same rate. */
+        bool alike = gpu->least_bytes_per_s > 0.99 * gpu->most_bytes_per_s;
+        if (gpu->active == 0 || (alike && gpu->least_bytes_per_s > 0.9 * fastest))
             continue;
         gl_finding *f = gl_found(d, rule, GL_FAULT, gpu->slow_quote);
         f->subject = gl_arena_printf(d->arena, "GPU %d", gpu->index);

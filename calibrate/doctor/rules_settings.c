@@ -122,10 +122,23 @@ static gl_severity severity_of(const gl_diagnosis *d, const setting_rule *s)
     }
 }
 
-static bool is_contradicted(const gl_log *log, const gl_log_setting *setting)
+/* May both be of one host? */
+static bool share_a_host(const gl_log *log, const gl_log_setting *a, const gl_log_setting *b)
+{
+    if (a->hosts == NULL || b->hosts == NULL)
+        return true;
+    for (size_t i = 0; i < log->host_count; i++)
+        if (gl_log_is_set_on(a, (int)i) && gl_log_is_set_on(b, (int)i))
+            return true;
+    return false;
+}
+
+/* Another value of the same name, on the same host or on others. */
+static bool has_other_value(const gl_log *log, const gl_log_setting *setting, bool on_same_host)
 {
     for (size_t i = 0; i < log->setting_count; i++)
-        if (&log->settings[i] != setting && strcmp(log->settings[i].name, setting->name) == 0)
+        if (&log->settings[i] != setting && strcmp(log->settings[i].name, setting->name) == 0 &&
+            share_a_host(log, &log->settings[i], setting) == on_same_host)
             return true;
     return false;
 }
@@ -139,7 +152,7 @@ static void check(gl_diagnosis *d, const gl_rule *rule)
             if (strcmp(settings[k].name, set->name) != 0 ||
                 !value_fits(settings[k].values, set->value))
                 continue;
-            bool contradicted = is_contradicted(log, set);
+            bool contradicted = has_other_value(log, set, true);
             gl_finding *f = gl_found(d, rule, contradicted ? GL_NOTE : severity_of(d, &settings[k]),
                                      set->quote);
             f->subject = set->name;
@@ -149,6 +162,8 @@ static void check(gl_diagnosis *d, const gl_rule *rule)
                                         set->name);
             if (contradicted)
                 f->meaning = "Other ranks have another value: what it did is not concluded.";
+            else if (has_other_value(log, set, false))
+                f->meaning = "Other hosts have another value: the job runs as its slowest host.";
             break;
         }
     }

@@ -38,10 +38,13 @@ void gl_digest_begin(gl_digest *digest)
 {
     digest->high = UINT64_C(14695981039346656037);
     digest->low = 0;
+    digest->values = 0;
 }
 
-void gl_digest_run(gl_digest *digest, const gl_run *run)
+void gl_digest_end(gl_digest *digest, const gl_run *run)
 {
+    if (digest->values > 0)
+        return;
     const char *texts[] = {run->started_at,     run->tool,         run->tool_version,
                            run->backend,        run->host,         run->gpu,
                            run->driver_version, run->cuda_version, run->nccl_version,
@@ -83,10 +86,12 @@ void gl_digest_curve(gl_digest *digest, const gl_curve *curve)
     add_text(digest, curve->protocol);
     for (size_t i = 0; i < curve->sample_count; i++)
         add_sample(digest, &curve->samples[i]);
+    digest->values += curve->sample_count;
 }
 
 void gl_digest_compute(gl_digest *digest, const gl_compute_rate *rate)
 {
+    digest->values++;
     add_text(digest, "compute");
     add_text(digest, rate->kind);
     add_integer(digest, rate->dtype);
@@ -99,6 +104,7 @@ void gl_digest_compute(gl_digest *digest, const gl_compute_rate *rate)
 
 void gl_digest_overlap(gl_digest *digest, const gl_overlap_rate *rate)
 {
+    digest->values++;
     add_text(digest, "overlap");
     add_integer(digest, rate->transport);
     add_integer(digest, rate->collective);
@@ -125,24 +131,17 @@ static gl_digest *digest_of(const gl_catalog *catalog, gl_digest *digests, int64
     return &digests[low];
 }
 
-bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, const char *source,
-                     gl_digest **out, gl_error *err)
+bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_digest **out,
+                     gl_error *err)
 {
     gl_digest *digests = GL_ARENA_NEW(arena, gl_digest, catalog->run_count);
-    for (size_t i = 0; i < catalog->run_count; i++) {
-        if (source != NULL && strcmp(catalog->runs[i].source, source) != 0)
-            continue; /* {0, 0}, which gl_digest_begin does not give */
+    for (size_t i = 0; i < catalog->run_count; i++)
         gl_digest_begin(&digests[i]);
-        gl_digest_run(&digests[i], &catalog->runs[i]);
-    }
     for (size_t i = 0; i < catalog->curve_count; i++) {
         gl_curve *curve = &catalog->curves[i];
-        gl_digest *digest = digest_of(catalog, digests, curve->run_id);
-        if (digest->high == 0 && digest->low == 0)
-            continue;
         if (!gl_store_read_samples(store, arena, curve, err))
             return false;
-        gl_digest_curve(digest, curve);
+        gl_digest_curve(digest_of(catalog, digests, curve->run_id), curve);
     }
     for (size_t i = 0; i < catalog->compute_count; i++)
         gl_digest_compute(digest_of(catalog, digests, catalog->compute[i].run_id),
@@ -150,14 +149,16 @@ bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, cons
     for (size_t i = 0; i < catalog->overlap_count; i++)
         gl_digest_overlap(digest_of(catalog, digests, catalog->overlap[i].run_id),
                           &catalog->overlap[i]);
+    for (size_t i = 0; i < catalog->run_count; i++)
+        gl_digest_end(&digests[i], &catalog->runs[i]);
     *out = digests;
     return true;
 }
 
-bool gl_digest_find(const gl_digest *digests, size_t count, const gl_digest *wanted)
+size_t gl_digest_find(const gl_digest *digests, size_t count, const gl_digest *wanted)
 {
-    for (size_t i = 0; i < count; i++)
-        if (digests[i].high == wanted->high && digests[i].low == wanted->low)
-            return true;
-    return false;
+    size_t i = 0;
+    while (i < count && (digests[i].high != wanted->high || digests[i].low != wanted->low))
+        i++;
+    return i;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tells whether two runs are the same, whatever their ids and the time they were recorded. */
+/*
+ * Tells whether two runs are the same: by what they measured, to the last digit, and by what their
+ * curves are of. Names say nothing: the same log under another name, with another label, with the
+ * prefixes of a launcher or other ends of line is no second run.
+ */
 #ifndef GL_CALIBRATE_DIGEST_H
 #define GL_CALIBRATE_DIGEST_H
 
@@ -8,19 +12,21 @@
 
 typedef struct gl_digest {
     uint64_t high, low;
+    size_t values; /* samples and rates that went in */
 } gl_digest;
 
 void gl_digest_begin(gl_digest *digest);
-void gl_digest_run(gl_digest *digest, const gl_run *run);
 void gl_digest_curve(gl_digest *digest, const gl_curve *curve); /* with its samples */
 void gl_digest_compute(gl_digest *digest, const gl_compute_rate *rate);
 void gl_digest_overlap(gl_digest *digest, const gl_overlap_rate *rate);
+/* The last: a run that measured nothing is known by its names alone. */
+void gl_digest_end(gl_digest *digest, const gl_run *run);
 
-/* Digests of the runs of a store in the order of its catalog, whose samples are loaded. With a
- * `source`, only runs of that source are looked at and the others get a digest that no run has. */
-bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, const char *source,
-                     gl_digest **digests, gl_error *err);
+/* Digests of the runs of a store in the order of its catalog, whose samples are loaded. */
+bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_digest **digests,
+                     gl_error *err);
 
-bool gl_digest_find(const gl_digest *digests, size_t count, const gl_digest *wanted);
+/* The index of the first that is the same; `count` when there is none. */
+size_t gl_digest_find(const gl_digest *digests, size_t count, const gl_digest *wanted);
 
 #endif

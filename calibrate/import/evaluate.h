@@ -32,7 +32,10 @@ typedef struct gl_import_run {
     size_t compute_count;
     gl_overlap_rate *overlap;
     size_t overlap_count;
-    bool is_known; /* set by writing: the store has it already */
+    /* Set by writing: the run of the store that measured the very same, and where it came from; 0:
+     * it is stored. */
+    int64_t same_as;
+    const char *same_source;
 } gl_import_run;
 
 /* `path` is the file's name for messages and, without folder, for the run. */

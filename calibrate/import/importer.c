@@ -6,6 +6,7 @@
 #include "calibrate/import/measured_csv.h"
 #include "calibrate/import/nccl_json.h"
 #include "calibrate/import/nccl_text.h"
+#include "calibrate/import/not_text.h"
 #include "common/arena.h"
 
 #include <errno.h>
@@ -36,17 +37,6 @@ static bool refuse_read_error(import *in)
 }
 
 /* ---- formats ---- */
-
-static bool looks_binary(const char *text, size_t length)
-{
-    size_t odd = 0;
-    if (length >= 2 && ((unsigned char)text[0] == 0xff || (unsigned char)text[0] == 0xfe))
-        return true; /* UTF-16, from a Windows editor */
-    for (size_t i = 0; i < length; i++)
-        odd += text[i] == '\0' ||
-               ((unsigned char)text[i] < 32 && strchr("\t\n\r\f\b\x1b", text[i]) == NULL);
-    return odd * 20 > length;
-}
 
 /* Windows programs put a byte order mark before text. */
 static size_t mark_length(const char *text, size_t length)
@@ -242,12 +232,11 @@ static bool import_start(import *in, gl_import_result *result)
     const char *start = gl_line_reader_peek(in->reader, &length);
     if (in->reader->failed)
         return refuse_read_error(in);
-    if (length == 0)
-        return refuse_file(in, 0, "the file is empty");
     if (length >= 15 && memcmp(start, "SQLite format 3", 15) == 0)
         return refuse_file(in, 0, "this is a database; use gpulink-calibrate merge for those");
-    if (looks_binary(start, length))
-        return refuse_file(in, 0, "this is a binary file (or UTF-16), not text");
+    const char *other = gl_not_text(start, length);
+    if (other != NULL)
+        return refuse_file(in, 0, other);
     if (gl_measured_csv_recognise(start, length))
         return import_csv(in, result);
     size_t mark = mark_length(start, length);
@@ -264,7 +253,7 @@ bool gl_import_stream(FILE *stream, const char *path, const gl_import_options *o
 {
     gl_line_reader *reader = GL_ARENA_NEW(arena, gl_line_reader, 1);
 import in = {.reader = reader, .path = path, .options = options, .arena = arena, .err = err };
-    gl_import_result read = {0};
+    gl_import_result read = {.arena = arena};
     gl_line_reader_begin(reader, stream);
     bool ok = import_start(&in, &read);
     *result = read;
@@ -276,7 +265,7 @@ bool gl_import_file(const char *path, const gl_import_options *options, gl_arena
 {
     const gl_mark mark = {.file = path};
     struct stat info;
-    *result = (gl_import_result){0};
+    *result = (gl_import_result){.arena = arena};
     if (strcmp(path, "-") == 0)
         return gl_import_stream(stdin, "standard input", options, arena, result, err);
     FILE *stream = fopen(path, "rb");
@@ -332,45 +321,75 @@ static gl_digest digest_run(const gl_import_run *run)
 {
     gl_digest digest;
     gl_digest_begin(&digest);
-    gl_digest_run(&digest, &run->run);
     for (size_t i = 0; i < run->curve_count; i++)
         gl_digest_curve(&digest, &run->curves[i]);
     for (size_t i = 0; i < run->compute_count; i++)
         gl_digest_compute(&digest, &run->compute[i]);
     for (size_t i = 0; i < run->overlap_count; i++)
         gl_digest_overlap(&digest, &run->overlap[i]);
+    gl_digest_end(&digest, &run->run);
     return digest;
 }
 
-static bool write_all(gl_store *store, gl_import_result *result, gl_arena *arena, size_t *known,
-                      gl_error *err)
-{
-    gl_catalog catalog;
+/* What the store holds, with what is being added. */
+typedef struct known_runs {
     gl_digest *digests;
-    if (!gl_store_read_catalog(store, arena, &catalog, err) ||
-        !gl_digest_store(store, arena, &catalog, result->runs[0].run.source, &digests, err))
-        return false;
-    /* A log may hold a run twice as well. */
-    gl_digest *own = GL_ARENA_NEW(arena, gl_digest, result->run_count);
+    gl_run *runs;
+    size_t count, digest_capacity, run_capacity;
+} known_runs;
+
+static void add_known(known_runs *known, gl_arena *arena, const gl_digest *digest,
+                      const gl_run *run)
+{
+    known->digests = gl_arena_grow(arena, known->digests, &known->digest_capacity, known->count + 1,
+                                   sizeof *known->digests);
+    known->runs = gl_arena_grow(arena, known->runs, &known->run_capacity, known->count + 1,
+                                sizeof *known->runs);
+    known->digests[known->count] = *digest;
+    known->runs[known->count++] = *run;
+}
+
+static bool write_result(gl_store *store, gl_import_result *result, gl_arena *arena,
+                         known_runs *known, gl_error *err)
+{
     for (size_t i = 0; i < result->run_count; i++) {
-        own[i] = digest_run(&result->runs[i]);
-        result->runs[i].is_known =
-            gl_digest_find(digests, catalog.run_count, &own[i]) || gl_digest_find(own, i, &own[i]);
-        if (result->runs[i].is_known)
-            ++*known;
-        else if (!write_run(store, &result->runs[i], err))
+        gl_import_run *run = &result->runs[i];
+        gl_digest digest = digest_run(run);
+        size_t same = gl_digest_find(known->digests, known->count, &digest);
+        if (same < known->count) {
+            run->same_as = known->runs[same].id;
+            run->same_source = gl_arena_strdup(result->arena, known->runs[same].source);
+            continue;
+        }
+        if (!write_run(store, run, err))
             return false;
+        add_known(known, arena, &digest, &run->run);
     }
     return true;
 }
 
-bool gl_import_write(gl_store *store, gl_import_result *result, size_t *known, gl_error *err)
+static bool write_all(gl_store *store, gl_import_result *results, size_t count, gl_arena *arena,
+                      gl_error *err)
 {
-    *known = 0;
+    gl_catalog catalog;
+    known_runs known = {0};
+    if (!gl_store_read_catalog(store, arena, &catalog, err) ||
+        !gl_digest_store(store, arena, &catalog, &known.digests, err))
+        return false;
+    known.runs = catalog.runs;
+    known.count = known.digest_capacity = known.run_capacity = catalog.run_count;
+    for (size_t i = 0; i < count; i++)
+        if (!write_result(store, &results[i], arena, &known, err))
+            return false;
+    return true;
+}
+
+bool gl_import_write(gl_store *store, gl_import_result *results, size_t count, gl_error *err)
+{
     if (!gl_store_begin(store, err))
         return false;
     gl_arena *arena = gl_arena_create();
-    bool ok = write_all(store, result, arena, known, err) && gl_store_commit(store, err);
+    bool ok = write_all(store, results, count, arena, err) && gl_store_commit(store, err);
     if (!ok)
         gl_store_rollback(store);
     gl_arena_destroy(arena);

@@ -10,6 +10,7 @@
 
 /* What a file gave. */
 typedef struct gl_import_result {
+    gl_arena *arena; /* that holds all of it */
     gl_import_run *runs;
     size_t run_count;
     gl_error *refused; /* why other runs of the file were not taken */
@@ -28,9 +29,9 @@ bool gl_import_file(const char *path, const gl_import_options *options, gl_arena
                     gl_import_result *result, gl_error *err);
 
 /*
- * Writes all runs in one transaction, but for those that the store holds already (then `*known`
- * counts them).
+ * Writes the runs of all results in one transaction, but for those whose samples the store holds
+ * already: they get the id of that run (same_as).
  */
-bool gl_import_write(gl_store *store, gl_import_result *result, size_t *known, gl_error *err);
+bool gl_import_write(gl_store *store, gl_import_result *results, size_t count, gl_error *err);
 
 #endif

@@ -18,7 +18,7 @@ static bool read_source(const char *path, gl_arena *arena, source *s, gl_error *
     if (!gl_store_open(path, &store, err))
         return false;
     bool ok = gl_store_read_catalog(store, arena, &s->catalog, err) &&
-              gl_digest_store(store, arena, &s->catalog, NULL, &s->digests, err) &&
+              gl_digest_store(store, arena, &s->catalog, &s->digests, err) &&
               gl_store_read_topology(store, arena, &s->topology, &s->topology_count, err);
     gl_store_close(store);
     return ok;
@@ -76,7 +76,7 @@ static bool copy_source(gl_store *out, const source *s, gl_arena *arena, known_r
     for (size_t i = 0; i < s->catalog.run_count; i++) {
         const gl_run *run = &s->catalog.runs[i];
         int64_t id;
-        if (gl_digest_find(known->items, known->count, &s->digests[i])) {
+        if (gl_digest_find(known->items, known->count, &s->digests[i]) < known->count) {
             counts->known++;
             continue;
         }
@@ -95,7 +95,7 @@ static bool read_known(gl_store *out, gl_arena *arena, known_runs *known, gl_err
 {
     gl_catalog catalog;
     if (!gl_store_read_catalog(out, arena, &catalog, err) ||
-        !gl_digest_store(out, arena, &catalog, NULL, &known->items, err))
+        !gl_digest_store(out, arena, &catalog, &known->items, err))
         return false;
     known->count = known->capacity = catalog.run_count;
     return true;

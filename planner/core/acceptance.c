@@ -4,8 +4,11 @@
 #include "planner/core/stage_plans.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* A time that is over the limit fails unless it cannot matter: a step loses less than this share
  * of itself by it, even if nothing hides it … */
@@ -147,6 +150,7 @@ static void add_test(judge *j, const gl_traffic_row *row, const gl_network_time 
                                  .collective = row->collective,
                                  .dtype = dtype_of(j->plan->workload, row),
                                  .placement = row->placement,
+                                 .tier = (gl_tier_kind)gl_slower_tier(call),
                                  .size_bytes = row->size_bytes,
                                  .load_factor = row->load_factor,
                                  .planned_s = call->time_s,
@@ -156,10 +160,12 @@ static void add_test(judge *j, const gl_traffic_row *row, const gl_network_time 
                                  .planned_transport = call->transport,
                                  .measured_s = (double)NAN,
                                  .measured_error_frac = (double)NAN,
+                                 .fastest_s = (double)NAN,
                                  .measured_p95_s = (double)NAN,
                                  .wrong = (double)NAN,
                                  .repeat_frac = (double)NAN,
                                  .cost_s = (double)NAN,
+                                 .link_cost_s = (double)NAN,
                                  .plan = GL_ACCEPTANCE_UNKNOWN,
                                  .need = GL_ACCEPTANCE_UNKNOWN,
                                  .link = GL_ACCEPTANCE_UNKNOWN,
@@ -247,7 +253,7 @@ static bool measures(const gl_delivered *d, const gl_curve *curve, gl_collective
            run_of(d, curve) != NULL;
 }
 
-/* The same calls in the other place: times of an all-reduce are the mean of both, as in a plan. */
+/* The same calls in the other place, in or out. */
 static const gl_curve *twin_of(const gl_delivered *d, const gl_curve *curve)
 {
     for (size_t i = 0; i < d->curve_count; i++) {
@@ -274,37 +280,54 @@ static const gl_sample *sample_at(const gl_curve *curve, double size_bytes)
     return NULL;
 }
 
-/* A curve of one size: no fit, the sample itself. */
-static bool read_sample(const gl_curve *curve, const gl_curve *twin, double size_bytes,
-                        gl_curve_time *time)
-{
-    const gl_sample *sample = sample_at(curve, size_bytes);
-    const gl_sample *other =
-        curve->collective == GL_ALL_REDUCE ? sample_at(twin, size_bytes) : NULL;
-    if (sample == NULL)
-        return false;
-    *time =
-        (gl_curve_time){.time_s = other != NULL ? (sample->time_median_s + other->time_median_s) / 2
-                                                : sample->time_median_s,
-                        .evidence = GL_EVIDENCE_MEASURED};
-    return true;
-}
-
-/* The time of one call by a curve; false when its sizes do not reach there. */
-static bool read_curve(const judge *j, const gl_curve *curve, double size_bytes,
+/* The time of one call by one curve; false when its sizes do not reach there. A curve of one size
+ * has no fit: the sample itself. */
+static bool read_place(const judge *j, const gl_curve *curve, double size_bytes,
                        gl_curve_time *time)
 {
-    const gl_curve *twin = twin_of(j->delivered, curve);
+    const gl_sample *sample = sample_at(curve, size_bytes);
     gl_curve_fit fit;
     gl_error err;
-    if (!gl_curve_fit_build(curve, twin, j->arena, &fit, &err))
-        return read_sample(curve, twin, size_bytes, time);
+    if (!gl_curve_fit_build(curve, NULL, j->arena, &fit, &err)) {
+        if (sample != NULL)
+            *time =
+                (gl_curve_time){.time_s = sample->time_median_s, .evidence = GL_EVIDENCE_MEASURED};
+        return sample != NULL;
+    }
     *time = gl_curve_eval(&fit, size_bytes);
-    if (sample_at(curve, size_bytes) != NULL) {
+    if (sample != NULL) {
         time->evidence = GL_EVIDENCE_MEASURED;
         time->error_frac = fit.quality.noise_frac;
     }
     return time->evidence == GL_EVIDENCE_MEASURED || time->evidence == GL_EVIDENCE_INTERPOLATED;
+}
+
+/* What a run says of a message. In place and out of it are two measurements of one path: the slower
+ * counts, for a fast one beside it does not mend the path. */
+typedef struct reading {
+    gl_curve_time time;
+    double fastest_s;
+    const gl_curve *slow; /* whose time it is */
+    bool has_twin;
+} reading;
+
+static bool read_curve(const judge *j, const gl_curve *curve, double size_bytes, reading *out)
+{
+    const gl_curve *twin = twin_of(j->delivered, curve);
+    gl_curve_time other;
+    if (!read_place(j, curve, size_bytes, &out->time))
+        return false;
+    out->slow = curve;
+    out->fastest_s = out->time.time_s;
+    out->has_twin = twin != NULL && read_place(j, twin, size_bytes, &other);
+    if (!out->has_twin)
+        return true;
+    out->fastest_s = fmin(out->time.time_s, other.time_s);
+    if (other.time_s > out->time.time_s) {
+        out->time = other;
+        out->slow = twin;
+    }
+    return true;
 }
 
 /* What is known of the samples on which the reading rests. */
@@ -312,7 +335,8 @@ static void look_at_samples(const judge *j, gl_acceptance_test *test)
 {
     const gl_curve *curves[] = {test->curve, twin_of(j->delivered, test->curve)};
     double size = (double)test->size_bytes;
-    const gl_sample *exact = sample_at(test->curve, size);
+    const bool other = curves[1] != NULL && test->is_slow_in_place != test->curve->in_place;
+    const gl_sample *exact = sample_at(curves[other], size);
     test->measured_p95_s = exact != NULL ? exact->time_p95_s : (double)NAN;
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; curves[k] != NULL && i < curves[k]->sample_count; i++) {
@@ -328,14 +352,44 @@ static void look_at_samples(const judge *j, gl_acceptance_test *test)
     }
 }
 
+/* The same figures at all sizes that two curves share, to the rounding of a text (two digits of a
+ * microsecond, six in all): one measurement that is there twice. */
+static bool is_copy(const gl_curve *a, const gl_curve *b)
+{
+    size_t shared = 0;
+    for (size_t i = 0, k = 0; i < a->sample_count && k < b->sample_count;) {
+        const gl_sample *x = &a->samples[i], *y = &b->samples[k];
+        i += x->size_bytes <= y->size_bytes;
+        k += y->size_bytes <= x->size_bytes;
+        if (x->size_bytes != y->size_bytes)
+            continue;
+        if (fabs(x->time_median_s - y->time_median_s) > fmax(5.001e-9, 5e-6 * x->time_median_s))
+            return false;
+        shared++;
+    }
+    return shared > 0;
+}
+
+static bool is_copy_of_any(const gl_curve *curve, const gl_curve *const *known, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (known[i] != NULL && is_copy(curve, known[i]))
+            return true;
+    return false;
+}
+
 /* How other complete runs read the same. */
 static void look_at_repeats(const judge *j, gl_acceptance_test *test)
 {
     const gl_delivered *d = j->delivered;
+    const gl_curve **known = GL_ARENA_NEW(j->arena, const gl_curve *, d->run_count + 2);
+    size_t known_count = 2;
+    known[0] = test->curve;
+    known[1] = twin_of(d, test->curve);
     test->repeats = test->run->state == GL_RUN_COMPLETE;
     for (size_t r = 0; r < d->run_count; r++) {
         const gl_run *run = &d->runs[r];
-        gl_curve_time time;
+        reading read;
         const gl_curve *best = NULL;
         for (size_t i = 0; i < d->curve_count; i++) {
             const gl_curve *c = &d->curves[i];
@@ -345,9 +399,14 @@ static void look_at_repeats(const judge *j, gl_acceptance_test *test)
                 best = c;
         }
         if (run == test->run || run->state != GL_RUN_COMPLETE || best == NULL ||
-            !read_curve(j, best, (double)test->size_bytes, &time))
+            !read_curve(j, best, (double)test->size_bytes, &read))
             continue;
-        double off = fabs(time.time_s / test->measured_s - 1);
+        if (is_copy_of_any(best, known, known_count)) {
+            test->copies++;
+            continue;
+        }
+        known[known_count++] = best;
+        double off = fabs(read.time.time_s / test->measured_s - 1);
         test->repeats++;
         test->repeat_frac = fmax(isnan(test->repeat_frac) ? 0 : test->repeat_frac, off);
     }
@@ -371,20 +430,23 @@ static void find_measured(const judge *j, gl_acceptance_test *test, const gl_pla
     const gl_delivered *d = j->delivered;
     for (size_t i = 0; i < d->curve_count; i++) {
         const gl_curve *curve = &d->curves[i];
-        gl_curve_time time;
+        reading read;
         if (!measures(d, curve, test->collective, placement))
             continue;
-        if (!read_curve(j, curve, (double)test->size_bytes, &time)) {
+        if (!read_curve(j, curve, (double)test->size_bytes, &read)) {
             *near = curve;
             continue;
         }
-        if (!is_better(j, test, curve, &time))
+        if (!is_better(j, test, curve, &read.time))
             continue;
         test->curve = curve;
         test->run = run_of(d, curve);
-        test->measured_s = time.time_s;
-        test->measured_error_frac = time.error_frac;
-        test->measured_evidence = time.evidence;
+        test->has_twin = read.has_twin;
+        test->is_slow_in_place = read.slow->in_place;
+        test->fastest_s = read.fastest_s;
+        test->measured_s = read.time.time_s;
+        test->measured_error_frac = read.time.error_frac;
+        test->measured_evidence = read.time.evidence;
     }
 }
 
@@ -403,10 +465,19 @@ static double percent_over(double time_s, double reference_s)
     return 100 * (time_s / reference_s - 1);
 }
 
+/* Messages of one link share one allowance: what is wrong with the link costs all of them. */
 static bool is_immaterial(const judge *j, const gl_acceptance_test *test)
 {
-    return test->cost_s <= IMMATERIAL_FRAC * j->plan->step.time_s &&
+    return test->link_cost_s <= IMMATERIAL_FRAC * j->plan->step.time_s &&
            test->measured_s <= OTHER_PATH_RATIO * test->planned_s;
+}
+
+/* Where the two places differ by more than is tolerated, which one was slow. */
+static const char *slow_place(const judge *j, const gl_acceptance_test *test)
+{
+    if (!test->has_twin || test->measured_s <= test->fastest_s * (1 + j->out->tolerance_frac))
+        return "";
+    return test->is_slow_in_place ? " (in place)" : " (out of place)";
 }
 
 static void compare_with_plan(const judge *j, gl_acceptance_test *test)
@@ -418,19 +489,20 @@ static void compare_with_plan(const judge *j, gl_acceptance_test *test)
     if (is_immaterial(j, test)) {
         test->plan = GL_ACCEPTANCE_WARN;
         say(j, test, test->plan,
-            gl_arena_printf(j->arena, "%.0f %% slower than planned, which costs %.2g us of a step",
-                            over, 1e6 * test->cost_s));
+            gl_arena_printf(j->arena,
+                            "%.0f %% slower than planned%s, which costs %.2g us of a step", over,
+                            slow_place(j, test), 1e6 * test->cost_s));
     } else if (test->measured_evidence == GL_EVIDENCE_INTERPOLATED &&
                test->measured_s / (1 + test->measured_error_frac) <= test->limit_s) {
         test->plan = GL_ACCEPTANCE_WARN;
         say(j, test, test->plan,
             gl_arena_printf(j->arena,
-                            "%.0f %% slower than planned by sizes beside it, which may be off by "
+                            "%.0f %% slower than planned%s by sizes beside it, which may be off by "
                             "%.0f %%: measure this size",
-                            over, 100 * test->measured_error_frac));
+                            over, slow_place(j, test), 100 * test->measured_error_frac));
     } else {
         say(j, test, GL_ACCEPTANCE_FAIL,
-            gl_arena_printf(j->arena, "%.0f %% slower than planned", over));
+            gl_arena_printf(j->arena, "%.0f %% slower than planned%s", over, slow_place(j, test)));
     }
 }
 
@@ -441,16 +513,16 @@ static void compare_with_line(const judge *j, gl_acceptance_test *test)
     if (over == GL_TRANSPORT_UNKNOWN) /* then the fastest that this GPU has */
         over = test->placement.nodes > 1 ? test->planned_transport : GL_TRANSPORT_NVLINK;
     gl_expectation e = expect(j, test, link_over(j, &test->placement, over));
-    double busbw = gl_acceptance_busbw(test, test->measured_s);
+    double busbw = gl_acceptance_busbw(test, test->fastest_s);
     if (gl_expected_is_above(&e, busbw))
         say(j, test, GL_ACCEPTANCE_FAIL,
             gl_arena_printf(j->arena, "%.3g GB/s is above the link's rate, %.3g: measured wrongly",
                             busbw / 1e9, e.limit / 1e9));
-    else if (test->measured_s * OTHER_PATH_RATIO < test->planned_s &&
+    else if (test->fastest_s * OTHER_PATH_RATIO < test->planned_s &&
              !gl_transport_is_faster(test->curve->transport, test->planned_transport))
         say(j, test, GL_ACCEPTANCE_WARN,
             gl_arena_printf(j->arena, "%.3g times as fast as planned: is it the same message?",
-                            test->planned_s / test->measured_s));
+                            test->planned_s / test->fastest_s));
 }
 
 /* A plan that misses its own target was bought like that. */
@@ -534,11 +606,12 @@ static const char *missing_words(const judge *j, const gl_curve *near)
                            near->samples[near->sample_count - 1].size_bytes);
 }
 
-static void judge_test(const judge *j, gl_acceptance_test *test)
+/* What was measured, before any of it is judged. */
+static void measure_test(const judge *j, gl_acceptance_test *test)
 {
     const gl_curve *near = NULL;
     find_measured(j, test, &test->placement, &near);
-    bool alone = test->curve == NULL && find_alone(j, test, &near);
+    test->is_alone = test->curve == NULL && find_alone(j, test, &near);
     if (test->curve == NULL) {
         say(j, test, GL_ACCEPTANCE_MISSING, missing_words(j, near));
         return;
@@ -549,13 +622,38 @@ static void judge_test(const judge *j, gl_acceptance_test *test)
     look_at_repeats(j, test);
     test->cost_s = (double)test->calls_per_step * test->load_factor *
                    fmax(test->measured_s - test->planned_s, 0);
+}
+
+/* What a message that is over its limit costs together with those of its link that cost less: the
+ * cheapest ones use up the allowance first. */
+static void add_up_costs(const judge *j)
+{
+    gl_acceptance *out = j->out;
+    for (size_t i = 0; i < out->test_count; i++) {
+        gl_acceptance_test *test = &out->tests[i];
+        if (test->curve == NULL)
+            continue;
+        test->link_cost_s = test->cost_s;
+        for (size_t k = 0; k < out->test_count; k++) {
+            const gl_acceptance_test *other = &out->tests[k];
+            bool before = other->cost_s < test->cost_s || (other->cost_s <= test->cost_s && k < i);
+            if (k != i && other->tier == test->tier && other->measured_s > other->limit_s && before)
+                test->link_cost_s += other->cost_s;
+        }
+    }
+}
+
+static void judge_test(const judge *j, gl_acceptance_test *test)
+{
+    if (test->curve == NULL)
+        return;
     check_transport(j, test);
     compare_with_plan(j, test);
     compare_with_need(j, test);
     compare_with_link(j, test);
     compare_with_line(j, test);
     check_quality(j, test);
-    if (alone)
+    if (test->is_alone)
         say(j, test, GL_ACCEPTANCE_WARN,
             gl_arena_printf(j->arena, "one group alone, where training has %d at once",
                             test->placement.concurrent_groups));
@@ -604,6 +702,7 @@ static void check_runs(const judge *j)
 static void check_repetition(const judge *j)
 {
     size_t measured = 0, single = 0;
+    bool copies = false;
     for (size_t i = 0; i < j->out->test_count; i++) {
         const gl_acceptance_test *test = &j->out->tests[i];
         if (test->curve == NULL)
@@ -611,37 +710,68 @@ static void check_repetition(const judge *j)
         measured++;
         if (test->repeats < 2)
             single++;
+        copies = copies || (test->repeats < 2 && test->copies > 0);
     }
     if (measured == 0)
         return;
     add_check(j, "repetition", single > 0 ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,
               single > 0
-                  ? gl_arena_printf(j->arena,
-                                    "%zu of %zu tests rest on a single run: measure them once more",
-                                    single, measured)
+                  ? gl_arena_printf(
+                        j->arena, "%zu of %zu tests rest on a single run%s: measure them once more",
+                        single, measured,
+                        copies ? " (the same figures once more are no second one)" : "")
                   : "every test was measured in two runs or more");
 }
 
 static bool is_named(const gl_gpu *gpu, const char *name)
 {
-    bool found = strcmp(gpu->name, name) == 0 || strcmp(gpu->title, name) == 0;
+    bool found = gl_expected_same_name(gpu->name, name) || gl_expected_same_name(gpu->title, name);
     for (size_t i = 0; gpu->aliases != NULL && gpu->aliases[i] != NULL; i++)
-        found = found || strcmp(gpu->aliases[i], name) == 0;
+        found = found || gl_expected_same_name(gpu->aliases[i], name);
     return found;
+}
+
+/* "80GB" in a name: 80; 0: it says nothing. */
+static long memory_in_name(const char *name)
+{
+    for (const char *c = name; *c != '\0'; c++) {
+        char *end;
+        long number = isdigit((unsigned char)*c) ? strtol(c, &end, 10) : 0;
+        if (number > 0 && strncasecmp(end + (*end == ' '), "GB", 2) == 0)
+            return number;
+        while (isdigit((unsigned char)c[0]) && isdigit((unsigned char)c[1]))
+            c++;
+    }
+    return 0;
+}
+
+/* A name is another GPU's only where it is known to be: whoever typed it may have meant ours. */
+static bool is_another(const judge *j, const char *name)
+{
+    const gl_acceptance_yardstick *y = &j->out->yardstick;
+    const gl_expected_gpu *found = gl_expected_find_gpu(y->expected, name);
+    long memory = memory_in_name(name), own = memory_in_name(j->plan->cluster->gpu->title);
+    return found != NULL && (found != gl_expected_find_gpu(y->expected, y->gpu) ||
+                             (memory > 0 && own > 0 && memory != own));
 }
 
 static void check_gpu(const judge *j)
 {
     const gl_gpu *gpu = j->plan->cluster->gpu;
-    const char *other = NULL, *own = NULL;
+    const char *other = NULL, *own = NULL, *unknown = NULL;
     for (size_t i = 0; gpu != NULL && i < j->delivered->run_count; i++) {
         const char *name = j->delivered->runs[i].gpu;
         if (name[0] != '\0')
-            *(is_named(gpu, name) ? &own : &other) = name;
+            *(is_named(gpu, name) ? &own : is_another(j, name) ? &other : &unknown) = name;
     }
     if (other != NULL)
         add_check(j, "gpu", GL_ACCEPTANCE_FAIL,
                   gl_arena_printf(j->arena, "%s, where %s was planned", other, gpu->title));
+    else if (unknown != NULL)
+        add_check(j, "gpu", GL_ACCEPTANCE_MISSING,
+                  gl_arena_printf(j->arena,
+                                  "undecided: '%s' does not say which GPU it is; %s was planned",
+                                  unknown, gpu->title));
     else if (own != NULL)
         add_check(j, "gpu", GL_ACCEPTANCE_PASS, own);
     else
@@ -705,6 +835,9 @@ void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
                .links = gl_network_create(bare, arena, &warnings),
                .arena = arena};
     list_tests(&j);
+    for (size_t i = 0; delivered != NULL && i < out->test_count; i++)
+        measure_test(&j, &out->tests[i]);
+    add_up_costs(&j);
     for (size_t i = 0; i < out->test_count; i++) {
         if (delivered != NULL)
             judge_test(&j, &out->tests[i]);

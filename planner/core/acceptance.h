@@ -60,6 +60,7 @@ typedef struct gl_acceptance_test {
     gl_collective collective;
     gl_dtype dtype;
     gl_placement placement;
+    gl_tier_kind tier; /* of the slowest link that it passes */
     int64_t size_bytes;
     int64_t calls_per_step; /* on the stage that has most */
     double load_factor;
@@ -76,15 +77,22 @@ typedef struct gl_acceptance_test {
     /* What it is. curve NULL: not measured. */
     const gl_curve *curve;
     const gl_run *run;
+    bool is_alone;         /* of groups side by side one was measured alone */
+    bool has_twin;         /* measured in place and out of it: the slower of the two counts … */
+    bool is_slow_in_place; /* … which is this one */
     double measured_s, measured_error_frac; /* one sigma of reading it off the curve */
-    double measured_p95_s;                  /* of the sample at this size; NaN: none */
+    double fastest_s;      /* of the other place, if that is the faster one: no link is faster */
+    double measured_p95_s; /* of the sample at this size; NaN: none */
     gl_evidence measured_evidence;
     int iterations;     /* fewest of the samples used; 0 = not known */
     double wrong;       /* most wrong elements of the curve's samples; NaN: not checked */
-    int repeats;        /* complete runs that measured it */
+    int repeats;        /* complete runs that measured it; copies of a run count once */
+    int copies;         /* runs that hold the figures of another one */
     double repeat_frac; /* how far the others are off this one, at most */
     /* What follows. */
     double cost_s; /* calls × (measured − planned): what a step loses if nothing hides it */
+    double
+        link_cost_s; /* the same with those of its link that are over their limit and cost less */
     gl_acceptance_verdict plan, need, link; /* the three comparisons */
     gl_acceptance_verdict verdict;
     const char *reason; /* what it rests on, for people; "" when there is nothing to say */

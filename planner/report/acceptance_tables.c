@@ -36,6 +36,12 @@ static const char *verdict_text(gl_acceptance_verdict verdict)
     return verdict == GL_ACCEPTANCE_UNKNOWN ? NULL : gl_acceptance_verdict_name(verdict);
 }
 
+/* Of the two places of a buffer the one whose time counts. */
+static const char *slower_place(const gl_acceptance_test *test)
+{
+    return !test->has_twin ? NULL : test->is_slow_in_place ? "in_place" : "out_of_place";
+}
+
 static gl_cell if_measured(const gl_acceptance_test *test, gl_cell cell)
 {
     return test->curve != NULL ? cell : (gl_cell){.type = GL_CELL_EMPTY};
@@ -147,9 +153,12 @@ static gl_table *verdict_table(const context *c)
     X("link_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->link_s))                             \
     X("link_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->link_p90_s))                     \
     X("measured_s", "Measured", GL_SECONDS, GL_FOR_ALL, gl_real(t->measured_s))                    \
+    X("slower_place", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(slower_place(t)))                  \
+    X("fastest_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->fastest_s))                       \
     X("measured_p95_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->measured_p95_s))             \
     X("change_frac", "Off", GL_FRACTION, GL_FOR_ALL, gl_real(t->measured_s / t->planned_s - 1))    \
     X("cost_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->cost_s))                             \
+    X("link_cost_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(t->link_cost_s))                   \
     X("planned_busbw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                          \
       gl_real(gl_acceptance_busbw(t, t->planned_s)))                                               \
     X("measured_busbw_bytes_per_s", NULL, GL_BYTES_PER_S, GL_FOR_MACHINES,                         \

@@ -36,6 +36,8 @@ static const char *because(const gl_acceptance *a, gl_arena *arena)
     if (missing > 0)
         return gl_arena_printf(arena, ": %zu of %zu messages were not measured", missing,
                                a->test_count);
+    if (a->verdict == GL_ACCEPTANCE_MISSING)
+        return ": a check of the measurements is undecided";
     if (a->test_count == 0)
         return ": the plan moves nothing between GPUs";
     return gl_arena_printf(arena, ": all %zu messages pass", a->test_count);

@@ -77,10 +77,33 @@ done
 expect 0 '' import -q rates.csv --db i.db --label "'; DROP TABLE run; --"
 "$calibrate" show i.db --table runs >out 2>err && grep -q 'DROP TABLE' out || complain 'odd label'
 
+# The same samples under another name, label or end of line are no second run.
+sed 's/$/\r/' "$logs/nvl_all_reduce_g2.txt" >copy.txt
+expect 0 'to the last digit: run 1 (nvl_all_reduce_g2.txt)' \
+    import copy.txt --db a.db --label again --transport nvlink
+"$calibrate" show a.db --table runs --format csv >out 2>err
+[ "$(wc -l <out)" = 2 ] || complain 'a copy was stored as a run'
+
+# differs NUMBER: the two files, as if measured once more.
+differs() {
+    sed -E "0,/float/ s/^(.*float.* -1 +[0-9]+[.][0-9]+)/\1$1/" "$logs/types_all_reduce.txt" >"t$1.txt"
+    sed -E "s/(\"time\":[0-9.]+)/\1$1/" "$logs/json_periter.json" >"j$1.json"
+}
+
+# Many files are few transactions, and all of them are told of.
+for number in $(seq 100 160); do
+    differs "$number"
+done
+expect 0 '122 of 122 files imported: 122 runs' import j1??.json t1??.txt --db many.db
+[ "$(grep -c ': all_' err)" = 122 ] || complain 'a file is not reported'
+expect 3 '61 of 63 files imported: 0 runs' import t1??.txt empty.txt missing.txt --db many.db
+"$calibrate" show many.db --table runs --format csv >out 2>err
+[ "$(wc -l <out)" = 123 ] || complain 'a run is missing'
+
 # A writer that is killed at any moment leaves whole files or nothing.
 for delay in 0.01 0.03 0.05 0.08 0.12 0.2; do
-    "$calibrate" import -q "$logs/types_all_reduce.txt" "$logs/json_periter.json" --db kill.db \
-        --label "$delay" >/dev/null 2>&1 &
+    differs "${delay#0.}"
+    "$calibrate" import -q "t${delay#0.}.txt" "j${delay#0.}.json" --db kill.db >/dev/null 2>&1 &
     sleep "$delay"
     kill -9 $! 2>/dev/null
     wait $! 2>/dev/null
@@ -100,7 +123,8 @@ done
 # Writers take turns, and a reader sees whole runs.
 for writer in 1 2 3; do
     for round in 1 2 3; do
-        "$calibrate" import -q "$logs/json_periter.json" --db turns.db --label "$writer-$round" ||
+        differs "$writer$round"
+        "$calibrate" import -q "j$writer$round.json" --db turns.db ||
             complain 'a writer did not get its turn'
     done 2>turns &
 done

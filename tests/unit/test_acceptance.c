@@ -56,7 +56,8 @@ static gl_run run_named(int64_t id, const char *time)
                     .state = GL_RUN_COMPLETE};
 }
 
-/* The planned curves, once for each run, measured with care. */
+/* The planned curves, once for each run, measured with care; the first run a hair slower, as no run
+ * repeats another to the last digit. */
 static void deliver(fixture *f, size_t run_count)
 {
     size_t count = f->cluster.intra.curve_count;
@@ -71,6 +72,8 @@ static void deliver(fixture *f, size_t run_count)
             samples[k] = c->samples[k];
             samples[k].iterations = 20;
             samples[k].wrong = 0;
+            if (run_count > 1 && i < count)
+                samples[k].time_median_s *= 1.001;
         }
         c->samples = samples;
         c->id = (int64_t)i + 1;
@@ -163,8 +166,11 @@ static void test_as_planned(void **state)
     assert_int_equal(f.a.verdict, GL_ACCEPTANCE_PASS);
     assert_true(gl_acceptance_passes(&f.a));
     for (size_t i = 0; i < f.a.test_count; i++) {
-        assert_close(f.a.tests[i].measured_s, f.a.tests[i].planned_s, 1e-12);
-        assert_close(f.a.tests[i].cost_s, 0, 0);
+        /* A plan takes the mean of both places, a test the slower. */
+        const gl_acceptance_test *t = &f.a.tests[i];
+        assert_true(t->has_twin);
+        assert_true(t->measured_s >= t->fastest_s && t->measured_s < 1.06 * t->planned_s);
+        assert_close((t->measured_s + t->fastest_s) / 2, t->planned_s, 0.02);
         assert_int_equal(f.a.tests[i].repeats, 2);
         assert_int_equal(f.a.tests[i].run->id, 2);
     }
@@ -179,15 +185,16 @@ static void test_slower(void **state)
     fixture f;
     (void)state;
     start(&f, 1);
-    slow_down(&f, 1, 0, INFINITY, 1.05);
+    slow_down(&f, 1, 0, INFINITY, 1.03);
     judge(&f);
     assert_int_equal(f.a.counts[GL_ACCEPTANCE_PASS], 6);
     assert_int_equal(f.a.verdict, GL_ACCEPTANCE_WARN); /* one run alone */
     gl_acceptance_judge(&f.plan, &f.delivered, &f.yardstick, 0.01, f.arena, &f.a);
-    assert_int_equal(largest(&f)->plan, GL_ACCEPTANCE_WARN); /* 26 us of 240 ms */
+    assert_int_equal(largest(&f)->plan, GL_ACCEPTANCE_WARN); /* 0.05 % of 240 ms in all */
     slow_down(&f, 1, 0, INFINITY, 4);
     judge(&f);
-    assert_says(largest(&f), GL_ACCEPTANCE_FAIL, "320 % slower than planned");
+    assert_says(largest(&f), GL_ACCEPTANCE_FAIL, " % slower than planned");
+    assert_close(largest(&f)->measured_s, 4.12 * largest(&f)->planned_s, 0.02);
     assert_int_equal(f.a.counts[GL_ACCEPTANCE_FAIL], 6);
     assert_int_equal(largest(&f)->need, GL_ACCEPTANCE_PASS); /* the job needs far less */
     assert_false(gl_acceptance_passes(&f.a));
@@ -195,6 +202,136 @@ static void test_slower(void **state)
     slow_down(&f, 1, 0, INFINITY, 10);
     judge(&f);
     assert_says(largest(&f), GL_ACCEPTANCE_FAIL, "too slow for the plan's target");
+    gl_arena_destroy(f.arena);
+}
+
+/* Times of one place of all runs × factor. */
+static void slow_down_place(fixture *f, bool in_place, double factor)
+{
+    for (size_t i = 0; i < f->delivered.curve_count; i++)
+        for (size_t k = 0; f->curves[i].in_place == in_place && k < f->curves[i].sample_count; k++)
+            ((gl_sample *)&f->curves[i].samples[k])->time_median_s *= factor;
+}
+
+/* A slow place is not averaged away by a fast one. */
+static void test_places(void **state)
+{
+    fixture f;
+    (void)state;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        start(&f, 2);
+        slow_down_place(&f, in_place == 0, 0.85);
+        slow_down_place(&f, in_place == 1, 1.3);
+        judge(&f);
+        assert_int_equal(largest(&f)->is_slow_in_place, in_place);
+        assert_says(largest(&f), GL_ACCEPTANCE_FAIL,
+                    in_place == 1 ? "slower than planned (in place)"
+                                  : "slower than planned (out of place)");
+        assert_true(largest(&f)->measured_s > 1.28 * largest(&f)->planned_s);
+        gl_arena_destroy(f.arena);
+    }
+    /* Within the tolerance in both places. */
+    start(&f, 2);
+    slow_down_place(&f, false, 0.95);
+    slow_down_place(&f, true, 1.05);
+    judge(&f);
+    assert_int_equal(largest(&f)->verdict, GL_ACCEPTANCE_PASS);
+    assert_string_equal(largest(&f)->reason, "");
+    gl_arena_destroy(f.arena);
+    /* One place alone was measured: it counts. */
+    start(&f, 2);
+    for (size_t i = 0; i < f.delivered.curve_count; i++)
+        f.curves[i].in_place = false;
+    judge(&f);
+    assert_false(largest(&f)->has_twin);
+    assert_close(largest(&f)->fastest_s, largest(&f)->measured_s, 0);
+    gl_arena_destroy(f.arena);
+}
+
+/* What is wrong with a link costs all of its messages: they share one allowance. */
+static void test_shared_allowance(void **state)
+{
+    fixture f;
+    (void)state;
+    start(&f, 2);
+    for (int run = 1; run <= 2; run++)
+        slow_down(&f, run, 1 << 20, INFINITY, 1.3);
+    judge(&f);
+    double total = 0;
+    const gl_acceptance_test *dearest = &f.a.tests[0];
+    for (size_t i = 0; i < f.a.test_count; i++) {
+        const gl_acceptance_test *t = &f.a.tests[i];
+        if (t->measured_s > t->limit_s)
+            total += t->cost_s;
+        dearest = t->cost_s > dearest->cost_s ? t : dearest;
+    }
+    assert_close(dearest->link_cost_s, total, 1e-12);
+    assert_true(largest(&f)->cost_s < 1e-3 * f.plan.step.time_s); /* alone it could not matter */
+    assert_says(largest(&f), GL_ACCEPTANCE_FAIL, "30 % slower than planned");
+    assert_int_equal(f.a.verdict, GL_ACCEPTANCE_FAIL);
+    gl_arena_destroy(f.arena);
+
+    /* The cheapest use it up first. */
+    start(&f, 2);
+    for (int run = 1; run <= 2; run++)
+        slow_down(&f, run, 64 << 20, 65 << 20, 1.3);
+    judge(&f);
+    assert_int_equal(f.a.counts[GL_ACCEPTANCE_FAIL], 0);
+    assert_int_equal(f.a.verdict, GL_ACCEPTANCE_WARN);
+    gl_arena_destroy(f.arena);
+}
+
+/* The same figures once more are no second run, whatever they are called and however rounded. */
+static void test_copies(void **state)
+{
+    fixture f;
+    (void)state;
+    start(&f, 2);
+    for (size_t i = 0; i < f.delivered.curve_count; i++)
+        for (size_t k = 0; k < f.curves[i].sample_count; k++) {
+            gl_sample *s = (gl_sample *)&f.curves[i].samples[k];
+            if (f.curves[i].run_id == 1) /* as a text prints it */
+                s->time_median_s = round(s->time_median_s / 1.001 * 1e8) / 1e8;
+        }
+    judge(&f);
+    assert_int_equal(largest(&f)->repeats, 1);
+    assert_int_equal(largest(&f)->copies, 1);
+    assert_int_equal(check_named(&f, "repetition"), GL_ACCEPTANCE_WARN);
+    assert_int_equal(f.a.verdict, GL_ACCEPTANCE_WARN);
+    slow_down(&f, 1, 0, INFINITY, 1.001);
+    judge(&f);
+    assert_int_equal(largest(&f)->repeats, 2);
+    assert_int_equal(check_named(&f, "repetition"), GL_ACCEPTANCE_PASS);
+    gl_arena_destroy(f.arena);
+}
+
+/* Names that people type. */
+static void test_gpu_names(void **state)
+{
+    static const struct {
+        const char *name;
+        gl_acceptance_verdict verdict;
+    } cases[] = {{"NVIDIA H200", GL_ACCEPTANCE_PASS},
+                 {"H200", GL_ACCEPTANCE_PASS},
+                 {"h200", GL_ACCEPTANCE_PASS},
+                 {"H200 SXM", GL_ACCEPTANCE_PASS},
+                 {"H200 SXM5", GL_ACCEPTANCE_MISSING}, /* a name that is nobody's */
+                 {"my new card", GL_ACCEPTANCE_MISSING},
+                 {"H100", GL_ACCEPTANCE_MISSING}, /* one of several */
+                 {"H200 NVL", GL_ACCEPTANCE_FAIL},
+                 {"NVIDIA A100-SXM4-80GB", GL_ACCEPTANCE_FAIL},
+                 {"a100-sxm4-80gb", GL_ACCEPTANCE_FAIL},
+                 {"NVIDIA H200 SXM 96GB", GL_ACCEPTANCE_FAIL},
+                 {"", GL_ACCEPTANCE_WARN}};
+    fixture f;
+    (void)state;
+    start(&f, 2);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        f.runs[0].gpu = f.runs[1].gpu = cases[i].name;
+        judge(&f);
+        if (check_named(&f, "gpu") != cases[i].verdict)
+            fail_msg("%s: %s", cases[i].name, gl_acceptance_verdict_name(check_named(&f, "gpu")));
+    }
     gl_arena_destroy(f.arena);
 }
 
@@ -206,10 +343,10 @@ static void test_immaterial(void **state)
     start(&f, 1);
     slow_down(&f, 1, 0, 1024, 1.5);
     judge(&f);
-    assert_says(smallest(&f), GL_ACCEPTANCE_WARN, "50 % slower than planned, which costs 14 us");
+    assert_says(smallest(&f), GL_ACCEPTANCE_WARN, "54 % slower than planned, which costs 16 us");
     slow_down(&f, 1, 0, 1024, 2);
     judge(&f);
-    assert_says(smallest(&f), GL_ACCEPTANCE_FAIL, "200 % slower");
+    assert_says(smallest(&f), GL_ACCEPTANCE_FAIL, "208 % slower");
     gl_arena_destroy(f.arena);
 }
 
@@ -287,7 +424,7 @@ static void test_too_fast(void **state)
     judge(&f);
     assert_says(largest(&f), GL_ACCEPTANCE_FAIL,
                 "GB/s is above the link's rate, 450: measured wrongly");
-    assert_says(smallest(&f), GL_ACCEPTANCE_WARN, "1e+03 times as fast as planned");
+    assert_says(smallest(&f), GL_ACCEPTANCE_WARN, "e+03 times as fast as planned");
     assert_false(gl_acceptance_passes(&f.a));
     for (size_t i = 0; i < f.delivered.curve_count; i++)
         f.curves[i].transport = GL_TRANSPORT_UNKNOWN;
@@ -375,7 +512,7 @@ static void test_runs(void **state)
     slow_down(&f, 1, 0, INFINITY, 1.3);
     judge(&f);
     assert_says(largest(&f), GL_ACCEPTANCE_WARN, "another run differs by 30 %");
-    assert_close(largest(&f)->measured_s, largest(&f)->planned_s, 1e-12);
+    assert_close(largest(&f)->measured_s, largest(&f)->planned_s, 0.01);
     f.runs[1].state = GL_RUN_RUNNING;
     judge(&f);
     assert_int_equal(largest(&f)->run->id, 1);
@@ -585,6 +722,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_as_planned),
         cmocka_unit_test(test_slower),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_shared_allowance),
+        cmocka_unit_test(test_copies),
+        cmocka_unit_test(test_gpu_names),
         cmocka_unit_test(test_immaterial),
         cmocka_unit_test(test_wrong_results),
         cmocka_unit_test(test_transport),

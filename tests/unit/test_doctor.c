@@ -31,6 +31,12 @@
     "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [3]mlx5_3:1/IB [RO]; OOB "        \
     "eth0:1<0>"
 
+#define CPU(text)                                                                                  \
+    "<?xml version=\"1.0\"?>\n<system version=\"1\"><cpu numaid=\"0\">" text "</cpu></system>"
+#define LINK(bus, speed)                                                                           \
+    "<pci busid=\"" bus "\" class=\"0x030200\" link_speed=\"" speed                                \
+    " GT/s PCIe\" link_width=\"16\"><gpu dev=\"0\" sm=\"90\" rank=\"0\" gdr=\"1\"/></pci>"
+
 typedef struct doctor_case {
     const char *log, *topology, *p2p, *nvlink, *xml;
     const char *wanted;   /* "fault shm-fallback, note setting": all that is found, worst first */
@@ -724,16 +730,14 @@ static void test_topology_texts(void **state)
          .in_proof = "GPU3"},
         /* All alike, and fewer than the model has; boards of four without a switch have a third. */
         {.topology = FOUR_WITH("NV9"),
-         .nvlink = "GPU 0: NVIDIA H200 (UUID: GPU-0)\n",
+         .log = DEVICE("NVIDIA H200"),
          .wanted = "fault nvlink-missing",
          .in_proof = "has NV9; NVIDIA H200 has 18"},
-        {.topology = FOUR_WITH("NV18"),
-         .nvlink = "GPU 0: NVIDIA H200 (UUID: GPU-0)\n",
-         .wanted = ""},
+        {.topology = FOUR_WITH("NV18"), .log = DEVICE("NVIDIA H200"), .wanted = ""},
         {.topology =
              "\tGPU0\tGPU1\tGPU2\tGPU3\nGPU0\t X \tNV6\tNV6\tNV6\nGPU1\tNV6\t X \tNV6\tNV6\n"
              "GPU2\tNV6\tNV6\t X \tNV6\nGPU3\tNV6\tNV6\tNV6\t X \n",
-         .nvlink = "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0)\n",
+         .log = DEVICE("NVIDIA H100 80GB HBM3"),
          .wanted = ""},
         /* Words in the place of cells. */
         {.topology = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\nGPU0\t X \tabc\tPIX\t0-7\n"
@@ -756,6 +760,206 @@ static void test_topology_texts(void **state)
     RUN(cases);
 }
 
+/* What one host does says nothing of the others. */
+static void test_hosts(void **state)
+{
+    (void)state;
+#define GRAPH(host, rank, type)                                                                    \
+    L(host, rank,                                                                                  \
+      "Pattern 4, crossNic 0, nChannels 12, bw 30.0/30.0, type " type ", sameChannels 1")
+#define IB_ON(host, rank)     L(host, rank, "Using network IB")
+#define SOCKET_ON(host, rank) L(host, rank, "Using network Socket")
+#define SHM_ON(host, from, to)                                                                     \
+    L(host, from, "Channel 00 : " #from "[0] -> " #to "[1] via SHM/direct/direct")
+#define P2P(host, rank, is) L(host, rank, "NCCL_P2P_DISABLE set by environment to " is)
+    static const doctor_case cases[] = {
+        /* One host falls back to sockets. */
+        {.log = TWO_NODES IB_ON(0, 0) IB_ON(0, 1) SOCKET_ON(1, 2) SOCKET_ON(1, 3),
+         .wanted = "fault socket-between-nodes",
+         .in_proof = "n1 talks through TCP sockets, where other hosts do not"},
+        {.log = TWO_NODES IB_ON(0, 0) IB_ON(1, 2), .wanted = ""},
+        /* … in a run of its own on one node, beside the job. */
+        {.log = TWO_NODES IB_ON(0, 0) IB_ON(1, 2) COMM(2, 0, 2, 1, 2) SOCKET_ON(2, 0),
+         .wanted = ""},
+        {.log = TWO_NODES IB_ON(0, 0) L(1, 2, "NET/IB : No device found.") SOCKET_ON(1, 2)
+             L(0, 0, IB8),
+         .wanted = "fault socket-between-nodes, warning ib-not-found",
+         .in_proof = "no RDMA device on n1; other hosts have some"},
+        /* Both on sockets; one of them has no device, and the other hides nothing. */
+        {.log = TWO_NODES L(0, 0, IB8) SOCKET_ON(0, 0) L(1, 2, "NET/IB : No device found.")
+             SOCKET_ON(1, 2) L(1, 2, "Channel 00/0 : 1[1] -> 2[0] [receive] via NET/Socket/0"),
+         .wanted = "fault socket-between-nodes, warning ib-not-found",
+         .in_proof = "no RDMA device on n1"},
+        {.log = TWO_NODES GRAPH(0, 0, "NVL/PXB") GRAPH(1, 2, "PHB/PXB"),
+         .wanted = "fault pcie-instead-of-nvlink",
+         .in_proof = "joins the GPUs of n1 by PCIe, those of other hosts by NVLink"},
+        {.log = TWO_NODES GRAPH(0, 0, "NVL/PXB") GRAPH(1, 2, "NVL/PXB") GRAPH(1, 2, "PHB/PXB"),
+         .wanted = ""},
+        {.log = TWO_NODES L(0, 0, "NVLS multicast support is available on dev 0")
+             L(1, 2, "NVLS multicast support is not available on dev 0"),
+         .wanted = "warning nvls-unavailable",
+         .in_proof = "not on n1"},
+        {.log = TWO_NODES IB_ON(0, 0)
+             L(0, 0, "GPU Direct RDMA Enabled for GPU 0 / HCA 0 (distance 4 <= 4), read 1")
+                 L(1, 2, "GPU Direct RDMA Disabled for GPU 2 / HCA 0 (distance 8 > 4)"),
+         .wanted = "warning gdr-too-far",
+         .in_proof = "GPU 2 / HCA 0"},
+        /* The lists of NICs. */
+        {.log = TWO_NODES L(0, 0, IB8) L(
+             1, 2, "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [2]mlx5_2:1/IB [RO]; OOB e:1<0>"),
+         .wanted = "warning nics-differ",
+         .in_proof = "NCCL lists 3 NICs on n1 and 4 on n0"},
+        {.log = TWO_NODES L(0, 0, IB8) L(1, 2, IB8), .wanted = ""},
+        {.log = TWO_NODES L(0, 0, IB8) L(1, 2, "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5"),
+         .wanted = ""}, /* torn */
+        {.log =
+             TWO_NODES L(0, 0, IB8) L(1, 2, "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5") L(1, 3, IB8),
+         .wanted = ""},
+        /* The setting of the host where it happens is the cause. */
+        {.log = TWO_NODES P2P(0, 0, "0") P2P(1, 2, "1") SHM_ON(1, 2, 3),
+         .wanted = "fault shm-fallback, warning setting",
+         .in_proof = "Cause: NCCL_P2P_DISABLE=1 is set"},
+        {.log = TWO_NODES P2P(0, 0, "1") P2P(1, 2, "0") SHM_ON(1, 2, 3),
+         .wanted = "warning shm-fallback, warning setting"},
+        /* It receives; that others send says nothing. */
+        {.log = TWO_NODES IB RECEIVE(0, 0, 3, "/GDRDMA") RECEIVE(1, 2, 1, "")
+             L(0, 1, "Channel 00/0 : 1[1] -> 2[0] [send] via NET/IB/0/GDRDMA"),
+         .wanted = "warning partial-gdr",
+         .in_proof = "1 of 2 ranks that receive"},
+        /* Groups of two sizes: hosts tell. */
+        {.log = TWO_NODES COMM(0, 0, 2, 2, 1) COMM(1, 1, 2, 2, 1) IB RECEIVE(0, 0, 1, "/GDRDMA")
+             RECEIVE(1, 1, 0, ""),
+         .wanted = "warning partial-gdr",
+         .in_proof = "1 of 2 hosts receive without"},
+        /* Versions. */
+        {.log = L(0, 0, "NCCL version 2.23.4+cuda12.4") L(1, 2, "NCCL version 2.21.5+cuda12.4"),
+         .wanted = "warning versions-differ",
+         .in_proof = "n0 runs NCCL 2.23.4, n1 runs 2.21.5"},
+        {.log = L(0, 0, "NCCL version 2.23.4+cuda12.4") L(1, 2, "NCCL version 2.23.4+cuda12.4"),
+         .wanted = ""},
+        {.log = L(0, 0, "NCCL version 2.23.4+cuda12.4") L(0, 0, "NCCL version 2.21.5+cuda12.4"),
+         .wanted = ""}, /* two runs */
+        {.log = "NCCL version 2.20.5+cuda12.4\nNCCL version 2.18.3+cuda12.4\n",
+         .wanted = "note versions-differ"},
+        {.log = L(0, 0, "cudaDriverVersion 12040") L(1, 2, "cudaDriverVersion 12020"),
+         .wanted = "warning drivers-differ"},
+        {.log = L(0, 0, "cudaDriverVersion 12040") L(1, 2, "cudaDriverVersion 12040"),
+         .wanted = ""},
+    };
+    RUN(cases);
+}
+
+/* What ends a job, in NCCL's words, CUDA's and the kernel's. */
+static void test_broken(void **state)
+{
+    (void)state;
+#define XID(number)                                                                                \
+    "[Tue Jul  2 03:11:12 2024] NVRM: Xid (PCI:0000:9d:00): " #number ", pid=1, name=python\n"
+    static const doctor_case cases[] = {
+        {.log = W(0, 0, "Cuda failure 'uncorrectable NVLink error detected during the execution'"),
+         .wanted = "fault gpu-error"},
+        {.log = W(0, 0, "Cuda failure 'uncorrectable ECC error encountered'"),
+         .wanted = "fault gpu-error"},
+        {.log = ONE_NODE "[rank3]: Cuda failure 'uncorrectable NVLink error detected during the "
+                         "execution'\n",
+         .wanted = "fault gpu-error"},
+        {.log = ONE_NODE XID(79), .wanted = "fault gpu-error", .in_proof = "9d:00): 79"},
+        {.log = XID(74), .wanted = "fault gpu-error"}, /* a kernel's log alone */
+        {.log = ONE_NODE XID(31), .wanted = "note xid"},
+        {.log = W(0, 0, "Cuda failure 'peer access is already enabled'"),
+         .wanted = "note warnings"},
+        {.log = ONE_NODE "uncorrectable ECC errors: 0\n", .wanted = ""},
+        /* Events of NICs. */
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)"),
+         .wanted = "fault port-error"},
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 async fatal event on QP 0x7f1: QP fatal event(1)"),
+         .wanted = "fault port-error"},
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 async fatal event: local catastrophic error"),
+         .wanted = "fault port-error"},
+        {.log = L(0, 0, "NET/IB : mlx5_3:1 Got non-fatal async event: port error(10)"),
+         .wanted = "fault port-error"},
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 Got non-fatal async event: port active(9)"),
+         .wanted = ""},
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 Got non-fatal async event: client reregistration(17)"),
+         .wanted = ""},
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 Got async event : GID table change"), .wanted = ""},
+        {.log = W(0, 0, "NET/IB : mlx5_3:1 Got non-fatal async event: something new(77)"),
+         .wanted = "note warnings"},
+        /* Locked memory. */
+        {.log = W(0, 0, "Call to ibv_reg_mr failed with error Cannot allocate memory"),
+         .wanted = "fault memlock"},
+        {.log = W(0, 0, "Call to ibv_create_qp failed with error Cannot allocate memory errno 12"),
+         .wanted = "fault memlock"},
+        {.log = W(0, 0, "Call to ibv_reg_mr failed with error Bad address"),
+         .wanted = "note warnings"},
+        {.log = W(0, 0, "Cuda failure 'out of memory': Cannot allocate memory"),
+         .wanted = "note warnings"},
+        {.log = ONE_NODE "[rank3]:[E] [Rank 3] Watchdog caught collective operation timeout: "
+                         "WorkNCCL(SeqNum=123, OpType=ALLREDUCE)\n",
+         .wanted = "warning collective-timeout"},
+        {.log = ONE_NODE "[rank3]:[I] ProcessGroupNCCL: Watchdog thread started\n", .wanted = ""},
+    };
+    RUN(cases);
+}
+
+static void test_pcie_links(void **state)
+{
+    (void)state;
+#define FOUR_GPUS(a, b, c, d)                                                                      \
+    L(0, 0, "=== System : maxBw 48.0 totalBw 48.0 ===")                                            \
+    L(0, 0, "+ PCI[" a "] - GPU/0-10 (0)")                                                         \
+    L(0, 0, "+ PCI[" b "] - GPU/0-20 (1)")                                                         \
+    L(0, 0, "+ PCI[" c "] - GPU/0-30 (2)")                                                         \
+    L(0, 0, "+ PCI[" d "] - GPU/0-40 (3)")                                                         \
+    L(0, 0, "==========================================")
+    static const doctor_case cases[] = {
+        {.log = FOUR_GPUS("48.0", "48.0", "6.0", "48.0"),
+         .wanted = "warning pcie-slow",
+         .in_proof = "GPU 0-30 of n0 is on PCIe at 6 GB/s, its siblings at 48"},
+        {.log = FOUR_GPUS("48.0", "48.0", "48.0", "48.0"), .wanted = ""},
+        {.log = FOUR_GPUS("6.0", "6.0", "6.0", "6.0"), .wanted = ""},
+        {.log = FOUR_GPUS("6.0", "6.0", "6.0", "48.0"), .wanted = ""}, /* built like that */
+        {.xml = CPU(LINK("0000:01:00.0", "32.0") LINK("0000:02:00.0", "8.0")
+                        LINK("0000:03:00.0", "32.0")),
+         .wanted = "warning pcie-slow",
+         .in_proof = "0000:02:00.0 is on PCIe at 8.0 GT/s"},
+        {.xml = CPU(LINK("0000:01:00.0", "2.5") LINK("0000:02:00.0", "2.5")), .wanted = ""},
+    };
+    RUN(cases);
+}
+
+/* Two sockets without NVLink: NCCL itself takes host memory between them. */
+static void test_two_sockets(void **state)
+{
+    (void)state;
+#define ON_GPU(rank)                                                                               \
+    L(0, rank,                                                                                     \
+      "comm 0x1 rank " #rank " nranks 4 cudaDev " #rank " nvmlDev " #rank " busId 1 - Init START")
+#define PAIR(from, to, via)                                                                        \
+    L(0, from, "Channel 00 : " #from "[" #from "] -> " #to "[" #to "] via " via)
+#define P2P_PAIRS  PAIR(0, 1, "P2P/CUMEM") PAIR(2, 3, "P2P/CUMEM")
+#define SHM_PAIRS  PAIR(1, 2, "SHM/direct/direct") PAIR(3, 0, "SHM/direct/direct")
+#define FOUR_CARDS ON_GPU(0) ON_GPU(1) P2P_PAIRS SHM_PAIRS ON_GPU(2) ON_GPU(3)
+#define TWO_SOCKETS(across)                                                                        \
+    "\tGPU0\tGPU1\tGPU2\tGPU3\nGPU0\t X \tNODE\tSYS\tSYS\nGPU1\tNODE\t X \t" across "\tSYS\n"      \
+    "GPU2\tSYS\t" across "\t X \tNODE\nGPU3\tSYS\tSYS\tNODE\t X \n"
+    static const doctor_case cases[] = {
+        {.log = FOUR_CARDS,
+         .topology = TWO_SOCKETS("SYS"),
+         .wanted = "note shm-fallback, note gpu-across-numa",
+         .in_proof = "NCCL's own choice"},
+        {.log = FOUR_CARDS,
+         .topology = TWO_SOCKETS("NODE"),
+         .wanted = "warning shm-fallback, note gpu-across-numa"},
+        {.log = FOUR_CARDS RING("SYS/PIX"),
+         .wanted = "note shm-fallback, note pcie-instead-of-nvlink, note gpu-across-numa"},
+        {.log = FOUR_CARDS, .wanted = "warning shm-fallback"}, /* nothing says where they sit */
+        {.log = DEVICE("NVIDIA H200") FOUR_CARDS RING("SYS/PIX"),
+         .wanted = "fault shm-fallback, fault pcie-instead-of-nvlink, warning gpu-across-numa"},
+    };
+    RUN(cases);
+}
+
 static void test_p2p_texts(void **state)
 {
     (void)state;
@@ -773,6 +977,16 @@ static void test_p2p_texts(void **state)
         {.p2p = " \tGPU0\tGPU1\n GPU0\tX\tDR\n GPU1\tDR\tX\n", .wanted = "warning p2p-unsupported"},
         {.p2p = " \tGPU0\tGPU1\n GPU0\tX\tNS\n GPU1\tNS\tX\n", .wanted = "note p2p-unclear"},
         {.p2p = " \tGPU0\tGPU1\n GPU0\tX\tU\n GPU1\tU\tX\n", .wanted = "note p2p-unclear"},
+        /* One pair among many that can. */
+        {.p2p = " \tGPU0\tGPU1\tGPU2\n GPU0\tX\tOK\tOK\n GPU1\tOK\tX\tNS\n GPU2\tOK\tNS\tX\n",
+         .wanted = "warning p2p-unclear",
+         .in_proof = "Some pairs"},
+        /* Bridges, as -p2p n shows them. */
+        {.p2p = " \tGPU0\tGPU1\tGPU2\tGPU3\n GPU0\tX\tOK\tNS\tNS\n GPU1\tOK\tX\tNS\tNS\n"
+                " GPU2\tNS\tNS\tX\tOK\n GPU3\tNS\tNS\tOK\tX\n",
+         .wanted = "note p2p-unclear"},
+        {.p2p = " \tGPU0\tGPU1\tGPU2\n GPU0\tX\tOK\tNS\n GPU1\tOK\tX\tNS\n GPU2\tNS\tNS\tX\n",
+         .wanted = "note p2p-unclear"},
         {.p2p = " \tGPU0\tGPU1\n GPU0\tX\tCNS\n GPU1\tCNS\tX\n",
          .topology = "\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\t X \n",
          .wanted = "fault p2p-unsupported"},
@@ -824,6 +1038,9 @@ static void test_nvlink_texts(void **state)
         {.nvlink = GPU(0, "X") FOUR "\t Link 0: P2P is supported: true\n", .wanted = ""},
         {.nvlink = GPU(0, "X") "\t Link 0: 25 GB/s\n\t Link 1: 12.5 GB/s\n",
          .wanted = "fault nvlink-slow"},
+        {.nvlink = GPU(0, "X") "\t Link 0: 26.562 GB/s\n\t Link 1: 25 GB/s\n",
+         .wanted = "fault nvlink-slow"},
+        {.nvlink = GPU(0, "NVIDIA L40S") GPU(1, "NVIDIA L40S"), .wanted = ""}, /* it has none */
         {.nvlink = GPU(0, "V100") "    Link 0: 25.781 GB/s\n    Link 1: 25.781 GB/s\n",
          .wanted = ""},
         /* Counters are no speeds. */
@@ -842,8 +1059,6 @@ static void test_nvlink_texts(void **state)
 static void test_xml(void **state)
 {
     (void)state;
-#define CPU(text)                                                                                  \
-    "<?xml version=\"1.0\"?>\n<system version=\"1\"><cpu numaid=\"0\">" text "</cpu></system>"
 #define PCI(bus, width, inner)                                                                     \
     "<pci busid=\"" bus "\" class=\"0x030200\" link_speed=\"32.0 GT/s PCIe\" link_width=\"" width  \
     "\">" inner "</pci>"
@@ -898,7 +1113,7 @@ static void test_xml(void **state)
         /* All alike, and fewer than the model has. */
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "9"))
                         PCI("0000:02:00.0", "16", SWITCHED("1", "9"))),
-         .nvlink = "GPU 0: NVIDIA H200 (UUID: GPU-0)\n",
+         .log = DEVICE("NVIDIA H200"),
          .wanted = "fault nvlink-missing"},
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "12"))),
          .topology = "\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n",
@@ -933,6 +1148,23 @@ static void test_bad_texts(void **state)
         {GL_SOURCE_P2P, "GPU0 is fine\n", "topo -p2p"},
         {GL_SOURCE_NVLINK, "hello\n", "nvlink -s"},
         {GL_SOURCE_LOG, "hello\n", "NCCL_DEBUG=INFO"},
+        /* nvidia-smi -L and -q; other programs; no texts. */
+        {GL_SOURCE_UNKNOWN, "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-1)\n",
+         "as nvidia-smi -L does"},
+        {GL_SOURCE_NVLINK, "GPU 0: NVIDIA H200 (UUID: GPU-1)\n", "as nvidia-smi -L does"},
+        {GL_SOURCE_UNKNOWN,
+         "====NVSMI LOG====\nAttached GPUs : 1\nGPU 00000000:1B:00.0\n    Product Name : X\n",
+         "output of nvidia-smi -q"},
+        {GL_SOURCE_NVLINK, "GPU 00000000:1B:00.0\n    Product Name : X\n", "nvlink -s"},
+        {GL_SOURCE_UNKNOWN, "CA 'mlx5_0'\n\tCA type: MT4129\n", "output of ibstat"},
+        {GL_SOURCE_UNKNOWN, "hca_id:\tmlx5_0\n", "output of ibv_devinfo"},
+        {GL_SOURCE_UNKNOWN, "\t\tLnkSta:\tSpeed 8GT/s\n", "output of lspci"},
+        {GL_SOURCE_UNKNOWN, "hello\n", "none of the texts"},
+        {GL_SOURCE_UNKNOWN, "", "the file is empty"},
+        {GL_SOURCE_UNKNOWN, "\x1f\x8b\x08 abc", "compressed by gzip"},
+        {GL_SOURCE_LOG, "\x1f\x8b\x08 abc", "compressed by gzip"},
+        {GL_SOURCE_LOG, "\xff\xfen 0 ", "UTF-16"},
+        {GL_SOURCE_TOPOLOGY, "\x28\xb5\x2f\xfd abc", "compressed by zstd"},
         {GL_SOURCE_LOG, "", "empty"},
         {GL_SOURCE_XML, "hello\n", "no XML"},
         {GL_SOURCE_XML, "<system><cpu>", "cut off"},
@@ -943,6 +1175,9 @@ static void test_bad_texts(void **state)
         {GL_SOURCE_XML, "<system/><system/>", "behind the end"},
     };
     gl_expected none = {0};
+    gl_error bad;
+    if (!gl_expected_load(arena, &none, &bad))
+        fail_msg("%s", bad.message);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         gl_facts facts;
         gl_error err;
@@ -1016,6 +1251,10 @@ int main(void)
         TEST(test_failures),
         TEST(test_settings),
         TEST(test_torn_lines),
+        TEST(test_hosts),
+        TEST(test_broken),
+        TEST(test_pcie_links),
+        TEST(test_two_sockets),
         TEST(test_p2p_texts),
         TEST(test_topology_texts),
         TEST(test_nvlink_texts),

@@ -149,11 +149,19 @@ static void test_gpu_names(void **state)
                  {"NVIDIA H20", "NVIDIA H20"},
                  {"NVIDIA L40S", "NVIDIA L40"},
                  {"NVIDIA A100-SXM4-40GB", "NVIDIA A100-SXM4"},
+                 {"A100-SXM4-80GB", "NVIDIA A100-SXM4"},
+                 {"h200", "NVIDIA H200"},
+                 {"H200 SXM", "NVIDIA H200"},
+                 {"Tesla T4", "Tesla T4"},
+                 {"NVIDIA T4", "Tesla T4"},
                  {"NVIDIA H100 PCIe", "NVIDIA H100 PCIe"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(gl_expected_find_gpu(&expected, cases[i].printed)->name,
                             cases[i].found);
     assert_null(gl_expected_find_gpu(&expected, "AMD Instinct MI300X"));
+    assert_null(gl_expected_find_gpu(&expected, "H100")); /* of several models */
+    assert_true(gl_expected_same_name("NVIDIA H200 SXM", "h200-sxm"));
+    assert_false(gl_expected_same_name("H200", "H20"));
 }
 
 static void test_bad_files(void **state)

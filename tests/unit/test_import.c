@@ -216,13 +216,15 @@ static void write_fixture(const char *db, const char *name, const char *label, s
 {
     gl_store *store;
     gl_error err;
-    size_t found;
+    size_t found = 0;
     gl_import_options said = nothing_said;
     said.label = label;
     gl_import_result result = import_fixture(name, &said);
     assert_true(gl_store_open_writable(db, &store, &err));
-    if (!gl_import_write(store, &result, &found, &err))
+    if (!gl_import_write(store, &result, 1, &err))
         fail_msg("%s: %s", name, err.message);
+    for (size_t i = 0; i < result.run_count; i++)
+        found += result.runs[i].same_as != 0;
     assert_int_equal(found, known);
     gl_store_close(store);
 }
@@ -234,10 +236,62 @@ static void test_same_file_twice(void **state)
     const char *db = path_of("twice.db");
     write_fixture(db, "check_all_reduce.txt", "a", 0);
     write_fixture(db, "check_all_reduce.txt", "a", 1);
-    write_fixture(db, "check_all_reduce.txt", "b", 0); /* another label: another run */
+    write_fixture(db, "check_all_reduce.txt", "b", 1); /* a label is no measurement */
     write_fixture(db, "stamp_all_reduce.txt", "a", 0);
-    assert_int_equal(count_runs(db, &curves), 3);
-    assert_int_equal(curves, 6);
+    assert_int_equal(count_runs(db, &curves), 2);
+    assert_int_equal(curves, 4);
+    unlink(db);
+}
+
+/* Imports a text under a name and says as which run it was known; 0: it is new. */
+static int64_t import_known(const char *db, const char *text, const char *name,
+                            const gl_import_options *said)
+{
+    gl_store *store;
+    gl_error err;
+    gl_import_result result;
+    if (!import_text(text, name, said, &result, &err) ||
+        !gl_store_open_writable(db, &store, &err) || !gl_import_write(store, &result, 1, &err))
+        fail_msg("%s: %s", name, err.message);
+    gl_store_close(store);
+    if (result.runs[0].same_as != 0)
+        assert_string_equal(result.runs[0].same_source, "first.txt");
+    return result.runs[0].same_as;
+}
+
+/* Every line with a prefix and an end of line of its own. */
+static char *each_line(const char *text, const char *prefix, const char *end)
+{
+    char *out = gl_arena_alloc(arena, 4 * strlen(text) + 64, 1), *to = out;
+    for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n')
+        to += sprintf(to, "%s%.*s%s", prefix, (int)strcspn(text, "\n"), text, end);
+    return out;
+}
+
+/* The same samples to the last digit are the same run, whatever surrounds them. */
+static void test_same_samples_are_one_run(void **state)
+{
+    (void)state;
+    const char *db = path_of("same.db");
+    const char *text = read_fixture("check_all_reduce.txt");
+    gl_import_options labelled = nothing_said, forced = nothing_said;
+    labelled.label = "second";
+    forced.algorithm = "ring";
+    assert_int_equal(import_known(db, text, "first.txt", &nothing_said), 0);
+    assert_int_equal(import_known(db, text, "other.txt", &nothing_said), 1);
+    assert_int_equal(import_known(db, text, "first.txt", &labelled), 1);
+    assert_int_equal(import_known(db, each_line(text, "", "\r\n"), "x.txt", &nothing_said), 1);
+    assert_int_equal(
+        import_known(db, each_line(text, "[1,0]<stdout>:", "\n"), "x.txt", &nothing_said), 1);
+    assert_int_equal(
+        import_known(db, gl_arena_printf(arena, "\n%s\n", text), "x.txt", &nothing_said), 1);
+    /* What the curves are of counts, and so does the last digit. */
+    assert_int_equal(import_known(db, text, "first.txt", &forced), 0);
+    char *off = gl_arena_strdup(arena, text), *row = strstr(off, "float"), *time;
+    assert_non_null(row);
+    time = strchr(row, '.') + 1;
+    time[1] = time[1] == '9' ? '8' : (char)(time[1] + 1);
+    assert_int_equal(import_known(db, off, "first.txt", &nothing_said), 0);
     unlink(db);
 }
 
@@ -337,6 +391,7 @@ int main(void)
         TEST(test_long_lines),
         TEST(test_too_many_runs),
         TEST(test_same_file_twice),
+        TEST(test_same_samples_are_one_run),
         TEST(test_all_fixtures_go_through_the_store),
         TEST(test_merge),
         TEST(test_curve_stats),
