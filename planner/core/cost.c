@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/cost.h"
 
+#include "common/units.h"
+
 #include "planner/core/uncertainty.h"
 
 #include <ctype.h>
@@ -442,6 +444,27 @@ static void note_unused(builder *b)
                                 parts));
 }
 
+/* A quote this many times above or below the price that it replaces is mostly one in thousands, or
+ * in cents. */
+static const double FAR_FROM_BASE = 10;
+
+static void note_far_quotes(builder *b)
+{
+    for (size_t i = 0; i < b->list->count; i++) {
+        const gl_price *price = &b->list->prices[i];
+        double ratio = price->typical / price->base_typical;
+        if (!price->quoted || !(price->base_typical > 0) ||
+            !(ratio > FAR_FROM_BASE || ratio < 1 / FAR_FROM_BASE))
+            continue;
+        note(b, gl_arena_printf(b->arena,
+                                "%s is quoted at %s, where the list that it replaces has %s: is it "
+                                "meant for a %s?",
+                                price->part, gl_money_text(price->typical, b->arena),
+                                gl_money_text(price->base_typical, b->arena),
+                                price->unit[0] != '\0' ? price->unit : "piece"));
+    }
+}
+
 /* ---- one evaluation ---- */
 
 static bool is_labour(gl_cost_group group)
@@ -778,6 +801,7 @@ void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out)
     read_lines(&b);
     read_staff(&b);
     note_unused(&b);
+    note_far_quotes(&b);
     note_bill(&b, &out->bom, "");
     if (out->missing != NULL) {
         forget_figures(out);

@@ -33,6 +33,7 @@ typedef struct gl_price {
     bool nics_included;        /* a server that comes with its NICs */
     bool is_new;               /* said to be none of the list's base */
     bool quoted;               /* by a list of one's own */
+    double base_typical;       /* of a quote: what it replaces, in the same currency; 0 = nothing */
     gl_confidence confidence;
     const char *source, *date, *note; /* source and date: never NULL */
 } gl_price;

@@ -354,6 +354,9 @@ static void load_part(const reader *r, const gl_yaml_node *node, const char *nam
     name_part(r, first, name);
     if (gl_diagnostics_found(r->diagnostics) != before)
         return;
+    bool same_currency = known != NULL && strcmp(shown_currency(r, known->currency),
+                                                 shown_currency(r, price.currency)) == 0;
+    price.base_typical = same_currency && known->typical > 0 ? known->typical : 0;
     if (r->based && !price.is_new && !check_known(r, node, name))
         return;
     if (resolves)

@@ -26,6 +26,15 @@ mv quotes.yaml mine/
 expect 0 'switch.ib-ndr,leaf,.*,24000,27500,31000,' "${plan[@]}" --cluster mine/cluster.yaml
 expect 0 '250000' "${plan[@]}" --cluster $cluster --set prices.parts.server.h100-sxm=250000
 
+# In thousands, or in cents: as far from the list's as this is mostly a slip.
+for quote in server.h100-sxm=268 electricity.default=21; do
+    expect 0 "${quote%%=*} is quoted at .*, where the list that it replaces has" gpulink-plan models/llama3-70b.yaml \
+        --cluster $cluster --format markdown --set prices.base=standard --set "prices.parts.$quote"
+done
+expect 0 '' gpulink-plan models/llama3-70b.yaml --cluster $cluster --set prices.parts.server.h100-sxm=250000
+checks=$((checks + 1))
+! grep -q 'is quoted at' out || fail 'a near quote is called far'
+
 # The same seed, the same interval; another seed, another.
 one() { gpulink-plan models/llama3-70b.yaml --cluster $cluster -q --table cost --format csv --seed "$1"; }
 one 1 >first && one 1 >again && one 2 >other
