@@ -247,7 +247,7 @@ static void test_same_file_twice(void **state)
 static int64_t import_known(const char *db, const char *text, const char *name,
                             const gl_import_options *said)
 {
-    gl_store *store;
+    gl_store *store = NULL;
     gl_error err;
     gl_import_result result;
     if (!import_text(text, name, said, &result, &err) ||
