@@ -424,15 +424,18 @@ static bool is_overruled(const builder *b, const char *part)
     return false;
 }
 
+static bool is_in_vain(const builder *b, const char *part)
+{
+    return is_overruled(b, part) || (concerns(b->cluster, part) && !is_taken(b, part));
+}
+
 /* Who asked for a quote wants to know when it changes nothing. */
 static void note_unused(builder *b)
 {
     const char *parts = NULL;
     for (size_t i = 0; i < b->list->count; i++) {
         const gl_price *price = &b->list->prices[i];
-        if (!price->quoted || isnan(price->typical) ||
-            !(is_overruled(b, price->part) ||
-              (concerns(b->cluster, price->part) && !is_taken(b, price->part))))
+        if (!price->quoted || isnan(price->typical) || !is_in_vain(b, price->part))
             continue;
         parts =
             parts == NULL ? price->part : gl_arena_printf(b->arena, "%s, %s", parts, price->part);
@@ -453,7 +456,7 @@ static void note_far_quotes(builder *b)
     for (size_t i = 0; i < b->list->count; i++) {
         const gl_price *price = &b->list->prices[i];
         double ratio = price->typical / price->base_typical;
-        if (!price->quoted || !(price->base_typical > 0) ||
+        if (!price->quoted || !(price->base_typical > 0) || is_in_vain(b, price->part) ||
             !(ratio > FAR_FROM_BASE || ratio < 1 / FAR_FROM_BASE))
             continue;
         note(b, gl_arena_printf(b->arena,
