@@ -237,7 +237,7 @@ run_coverage() {
     for folder in common planner/core; do
         step "coverage of $folder (85 % of lines at least)"
         gcovr --root . --object-directory build/coverage --filter "$folder/" --print-summary --fail-under-line 85 \
-            --output /dev/null
+            --output "build/coverage/report/${folder//\//-}.txt"
     done
     gcovr --root . --object-directory build/coverage --filter 'common/' --filter 'planner/' --filter 'calibrate/' \
         --html-details build/coverage/report/index.html
