@@ -186,7 +186,8 @@ run_valgrind() {
     find build/dev/tests -maxdepth 1 -name 'test_*' -type f -executable -print0 | sort -z |
         xargs -0 -P "$(nproc)" -I{} bash -c '
             [ -e "tests/unit/$(basename "$1").c" ] || exit 0
-            GPULINK_DATA= LOCPATH=$PWD/build/dev/tests/locale LC_ALL=de_DE.UTF-8 valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
+            export GPULINK_DATA= LOCPATH=$PWD/build/dev/tests/locale LC_ALL=de_DE.UTF-8
+            valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite \
                 --suppressions=tests/check/valgrind.supp "$1" >"$1.valgrind" 2>&1 ||
                 { tail -n 40 "$1.valgrind"; exit 1; }' _ {}
 }
