@@ -6,6 +6,7 @@
 #include "planner/core/hardware.h"
 #include "planner/input/notes.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -187,10 +188,12 @@ bool gl_part_known_check(const char *part, const gl_price_list *list, const gl_m
                          gl_arena *arena, gl_diagnostics *diagnostics)
 {
     const gl_part_kind *kind = kind_of(part);
-    const char *name = strchr(part, '.') != NULL ? strchr(part, '.') + 1 : NULL;
-    const char *folder = folder_of(kind);
-    if (kind->names == GL_PART_ALONE || has(kind->fixed, name) ||
-        gl_price_find(list, kind->name, name) != NULL ||
+    const char *dot = strchr(part, '.');
+    /* Whether its kind is one, and goes with a name, gl_part_name_check says. */
+    if (kind == NULL || dot == NULL || kind->names == GL_PART_ALONE)
+        return true;
+    const char *name = dot + 1, *folder = folder_of(kind);
+    if (has(kind->fixed, name) || gl_price_find(list, kind->name, name) != NULL ||
         (folder != NULL && gl_datadir_find(arena, folder, name, yaml_extensions) != NULL))
         return true;
     size_t count;
@@ -237,11 +240,13 @@ static gl_field kind_row(const gl_part_kind *kind, gl_arena *arena)
 
 static gl_field term_row(const char *term, gl_arena *arena)
 {
-    gl_field row = *gl_term_field(term);
+    const gl_field *field = gl_term_field(term);
+    assert(field != NULL); /* every term is a field of a cluster description */
+    gl_field row = *field;
     row.path = gl_arena_printf(arena, "prices.parts.term.%s", term);
     row.initial = "";
     row.doc = gl_arena_printf(arena, "Holds where the cluster description does not state %s.",
-                              gl_term_field(term)->path);
+                              field->path);
     return row;
 }
 
