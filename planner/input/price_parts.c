@@ -173,7 +173,7 @@ static const char **known_parts(const gl_part_kind *kind, const gl_price_list *l
             parts[(*count)++] = list->prices[i].part;
     size_t of_list = *count;
     for (size_t i = 0; i < bundled + fixed; i++) {
-        const char *name = i < bundled ? names[i] : kind->fixed[i - bundled];
+        const char *name = names != NULL && i < bundled ? names[i] : kind->fixed[i - bundled];
         const char *part = gl_arena_printf(arena, "%s.%s", kind->name, name);
         bool there = false;
         for (size_t k = 0; k < of_list; k++)
