@@ -41,23 +41,25 @@ static bool can_be_compared(const gl_comparison *comparison, size_t i, size_t k)
     return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
 }
 
-static bool one_currency(const gl_comparison *comparison)
+/* The currency that all costs are in; NULL: several, or no cost. */
+static const char *one_currency(const gl_comparison *comparison)
 {
+    const char *currency = NULL;
     for (size_t i = 0; i < comparison->option_count; i++) {
         const gl_cost *cost = cost_of(comparison, i);
-        if (cost != NULL && strcmp(cost->currency, any_cost(comparison)->currency) != 0)
-            return false;
+        if (cost != NULL && currency != NULL && strcmp(cost->currency, currency) != 0)
+            return NULL;
+        currency = cost != NULL ? cost->currency : currency;
     }
-    return true;
+    return currency;
 }
 
 /* The title of a table, with the currency where all have one; otherwise its rows say it. */
 static const char *with_currency(const char *title, const gl_comparison *comparison,
                                  gl_arena *arena)
 {
-    return one_currency(comparison)
-               ? gl_arena_printf(arena, "%s, in %s", title, any_cost(comparison)->currency)
-               : title;
+    const char *currency = one_currency(comparison);
+    return currency != NULL ? gl_arena_printf(arena, "%s, in %s", title, currency) : title;
 }
 
 /* ---- what each costs ---- */
