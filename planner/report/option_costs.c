@@ -105,7 +105,7 @@ static void hide_absent(gl_table *table, gl_arena *arena)
 static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
 {
     static const gl_column columns[] = {COSTS(AS_COLUMN)};
-    bool one = one_currency(comparison);
+    bool one = one_currency(comparison) != NULL;
     gl_table *table =
         gl_table_create(arena, "costs", with_currency("What each costs", comparison, arena),
                         columns, COUNT(columns));
@@ -161,7 +161,7 @@ static const char *may_cost_text(double amount, gl_arena *arena)
     X("dearer", "Dearer to buy", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(dear)))            \
     X("cheaper", "than", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(cheap)))                   \
     X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE,                                            \
-      gl_text(one_currency(comparison) ? NULL : even.dear->currency))                              \
+      gl_text(one_currency(comparison) != NULL ? NULL : even.dear->currency))                      \
     MONEY(X, "difference", "by", even.dear->typical.capex - even.cheap->typical.capex)             \
     X("payback", "Pays for itself", GL_NUMBER, GL_FOR_PEOPLE, gl_text(months_text(&even, arena)))  \
     MONEY(X, "network", "Its network costs", even.network)                                         \
