@@ -220,7 +220,11 @@ run_check() {
     step 'gcc -fanalyzer'
     GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev tests/check/analyzer.sh
     step 'clang-analyzer'
-    GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev GPULINK_TIDY='-*,clang-analyzer-*' tests/check/test_tidy.sh
+    # Annex K, which that check wants, is in no library here; va_start is not understood (clang-tidy 14); loops over
+    # doublings are exact; the order of members is that of the reader.
+    local checks='-*,clang-analyzer-*,-clang-analyzer-security.insecureAPI.DeprecatedOrUnsafeBufferHandling'
+    checks+=',-clang-analyzer-valist.*,-clang-analyzer-security.FloatLoopCounter,-clang-analyzer-optin.performance.Padding'
+    GPULINK_SOURCE=$PWD GPULINK_BUILD=$PWD/build/dev GPULINK_TIDY=$checks tests/check/test_tidy.sh
     run_valgrind
     step 'memory that ends at each of the first thousand allocations of a command'
     GPULINK_FAULTS=1000 GPULINK_DATA=$PWD/build/dev/data build/dev/tests/faults/test_allocations
