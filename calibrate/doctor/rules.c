@@ -101,7 +101,7 @@ gl_quote gl_nvlink_proof(const gl_diagnosis *d)
     return found;
 }
 
-static bool is_among(const char *values, const char *value)
+bool gl_is_among(const char *values, const char *value)
 {
     for (const char *v = values; *v != '\0';) {
         v += strspn(v, " ");
@@ -126,7 +126,7 @@ static const gl_log_setting *setting_on(const gl_log *log, int host, const char 
             return NULL; /* ranks contradict each other */
         found = setting;
     }
-    return found != NULL && is_among(values, found->value) ? found : NULL;
+    return found != NULL && gl_is_among(values, found->value) ? found : NULL;
 }
 
 /* Did this host's log show settings at all? */

@@ -81,6 +81,9 @@ const gl_expected_gpu *gl_gpu_of(const gl_diagnosis *d);
 /* A line that proves NVLink between GPUs; its text is NULL when there is none. */
 gl_quote gl_nvlink_proof(const gl_diagnosis *d);
 
+/* Is the value one of a list with blanks between (" 1 2 "), whatever its case? */
+bool gl_is_among(const char *values, const char *value);
+
 /* A setting that switches something off: its name and value must fit. NULL when it is not set, or
  * set to different values by different ranks. `values` is a list with blanks around: " 1 2 ". */
 const gl_log_setting *gl_setting_is(const gl_diagnosis *d, const char *name, const char *values);

@@ -88,53 +88,64 @@ static void check_timeout(gl_diagnosis *d, const gl_rule *rule)
     gl_found_said(d, rule, GL_WARNING, GL_SAID_TIMEOUT);
 }
 
-/* Versions of two hosts that differ. A host that names several ran several programs, and a line
- * without a host may be of another run: then it is a note. */
+typedef const char *host_text(const gl_log_nccl_host *host, gl_quote *quote);
+
+static const char *version_of(const gl_log_nccl_host *host, gl_quote *quote)
+{
+    *quote = host->version_quote;
+    return host->version;
+}
+
+static const char *driver_of(const gl_log_nccl_host *host, gl_quote *quote)
+{
+    *quote = host->driver_quote;
+    return host->driver;
+}
+
+/* Two hosts that name something differently: a warning. A host that names several ran several
+ * programs, and names none here. */
+static bool found_differing(gl_diagnosis *d, const gl_rule *rule, host_text *text_of,
+                            const char *what)
+{
+    const gl_log *log = d->facts->log;
+    const char *first = NULL, *first_host = NULL;
+    gl_quote first_quote = {0};
+    for (size_t i = 0; i < log->host_count; i++) {
+        gl_quote quote;
+        const char *text = text_of(&log->hosts[i], &quote);
+        if (text == NULL || text[0] == '\0')
+            continue;
+        if (first == NULL) {
+            first = text;
+            first_host = log->hosts[i].name;
+            first_quote = quote;
+        }
+        if (strcmp(text, first) == 0)
+            continue;
+        gl_finding *f = gl_found(d, rule, GL_WARNING, first_quote);
+        gl_found_proof(f, quote);
+        f->subject = log->hosts[i].name;
+        f->title = gl_arena_printf(d->arena, "%s runs %s %s, %s runs %s", first_host, what, first,
+                                   log->hosts[i].name, text);
+        return true;
+    }
+    return false;
+}
+
+/* A version line without a host may be of another run: then it is a note. */
 static void check_versions(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_log *log = d->facts->log;
-    const gl_log_nccl_host *first = NULL;
-    for (size_t i = 0; i < log->host_count; i++) {
-        const gl_log_nccl_host *h = &log->hosts[i];
-        if (h->version == NULL || h->version[0] == '\0')
-            continue;
-        if (first == NULL)
-            first = h;
-        if (strcmp(h->version, first->version) == 0)
-            continue;
-        gl_finding *f = gl_found(d, rule, GL_WARNING, first->version_quote);
-        gl_found_proof(f, h->version_quote);
-        f->subject = h->name;
-        f->title = gl_arena_printf(d->arena, "%s runs NCCL %s, %s runs %s", first->name,
-                                   first->version, h->name, h->version);
+    if (found_differing(d, rule, version_of, "NCCL") || log->other_version_quote.text == NULL)
         return;
-    }
-    if (log->other_version_quote.text != NULL) {
-        gl_finding *f = gl_found(d, rule, GL_NOTE, log->version_quote);
-        gl_found_proof(f, log->other_version_quote);
-        f->title = "Two versions of NCCL printed their names";
-    }
+    gl_finding *f = gl_found(d, rule, GL_NOTE, log->version_quote);
+    gl_found_proof(f, log->other_version_quote);
+    f->title = "Two versions of NCCL printed their names";
 }
 
 static void check_drivers(gl_diagnosis *d, const gl_rule *rule)
 {
-    const gl_log *log = d->facts->log;
-    const gl_log_nccl_host *first = NULL;
-    for (size_t i = 0; i < log->host_count; i++) {
-        const gl_log_nccl_host *h = &log->hosts[i];
-        if (h->driver == NULL || h->driver[0] == '\0')
-            continue;
-        if (first == NULL)
-            first = h;
-        if (strcmp(h->driver, first->driver) == 0)
-            continue;
-        gl_finding *f = gl_found(d, rule, GL_WARNING, first->driver_quote);
-        gl_found_proof(f, h->driver_quote);
-        f->subject = h->name;
-        f->title = gl_arena_printf(d->arena, "The driver of %s is of CUDA %s, that of %s of %s",
-                                   first->name, first->driver, h->name, h->driver);
-        return;
-    }
+    found_differing(d, rule, driver_of, "a driver of CUDA");
 }
 
 static void check_gone(gl_diagnosis *d, const gl_rule *rule)

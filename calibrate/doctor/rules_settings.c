@@ -82,14 +82,7 @@ static bool value_fits(const char *values, const char *value)
         long number = strtol(value, &end, 10);
         return end > value && *end == '\0' && number >= 1 && number < strtol(values + 1, NULL, 10);
     }
-    for (const char *v = values; *v != '\0';) {
-        v += strspn(v, " ");
-        size_t length = strcspn(v, " ");
-        if (length > 0 && strlen(value) == length && strncasecmp(v, value, length) == 0)
-            return true;
-        v += length;
-    }
-    return false;
+    return gl_is_among(values, value);
 }
 
 /* Is a fast path seen to be in use although the setting forbids a fallback? */
