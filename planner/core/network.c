@@ -557,21 +557,23 @@ static void add_inside(const gl_network *network, const gl_network_query *query,
             factor > 0 ? gl_rules_intra_s(cluster, query, &curves, 1 / factor, NULL) : inside_s;
         inside_s *= fmin(1, t->time_s / described_s);
     }
-    t->tier_s[!across] = inside_s;
-    if (inside_s <= t->time_s * (1 + 1e-9))
+    /* Rounding does not decide which tier is the slower. */
+    if (inside_s <= t->time_s * (1 + 1e-9)) {
+        t->tier_s[!across] = fmin(inside_s, t->time_s);
         return;
+    }
+    const gl_link *link = gl_rules_inside_link(cluster, query);
+    t->tier_s[!across] = inside_s;
     t->time_s = inside_s;
     t->error_frac = fmax(t->error_frac, error_frac);
-    t->transport =
-        curves.tier[0] != NULL ? curves.tier[0]->curve->transport : cluster->intra.link->transport;
+    t->transport = curves.tier[0] != NULL ? curves.tier[0]->curve->transport : link->transport;
     if (curves.tier[0] == NULL)
         t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
     if (!query->figures_only)
-        t->formula =
-            gl_arena_printf(arena, "%s: %s; inside a node %s takes %s, which decides", t->formula,
-                            gl_quantity_text(t->tier_s[1], GL_SECONDS, arena),
-                            curves.tier[0] != NULL ? "its curve" : cluster->intra.link->name,
-                            gl_quantity_text(inside_s, GL_SECONDS, arena));
+        t->formula = gl_arena_printf(arena, "%s: %s; inside a node %s takes %s, which decides",
+                                     t->formula, gl_quantity_text(t->tier_s[1], GL_SECONDS, arena),
+                                     curves.tier[0] != NULL ? "its curve" : link->name,
+                                     gl_quantity_text(inside_s, GL_SECONDS, arena));
 }
 
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,

@@ -188,10 +188,7 @@ static double leaf_slowdown(const gl_cluster *cluster, gl_collective collective,
     return fmax(1, cluster->oversubscription * crossing);
 }
 
-/* What joins the ranks of a group inside a node: where they lie in several domains (pairs of
- * bridged cards) the link between these, which every ring and tree over them crosses. NULL: not
- * known. */
-static const gl_link *inside_link(const gl_cluster *cluster, const gl_network_query *query)
+const gl_link *gl_rules_inside_link(const gl_cluster *cluster, const gl_network_query *query)
 {
     return query->domains > 1 ? cluster->outside : cluster->intra.link;
 }
@@ -208,7 +205,7 @@ static double group_share(const gl_link *link, int ranks)
 static path intra_path(const gl_cluster *cluster, const gl_network_query *query,
                        const gl_curve_fit *fit)
 {
-    const gl_link *link = inside_link(cluster, query);
+    const gl_link *link = gl_rules_inside_link(cluster, query);
     if (fit != NULL)
         return path_of_curve(fit, link, 1);
     path p = path_of(link, query->collective);
@@ -239,7 +236,7 @@ static bool find_paths(const gl_rules_curves *curves, rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     const gl_cluster *cluster = c->cluster;
-    bool intra_known = inside_link(cluster, c->query) != NULL || curves->tier[0] != NULL;
+    bool intra_known = gl_rules_inside_link(cluster, c->query) != NULL || curves->tier[0] != NULL;
     bool inter_known = cluster->inter.link != NULL || curves->tier[1] != NULL;
     if ((p->ranks_per_node > 1 && !intra_known) || (p->nodes > 1 && !inter_known))
         return false;
@@ -539,7 +536,7 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
 double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query,
                         const gl_rules_curves *curves, double bandwidth_factor, double *error_frac)
 {
-    bool known = inside_link(cluster, query) != NULL || curves->tier[0] != NULL;
+    bool known = gl_rules_inside_link(cluster, query) != NULL || curves->tier[0] != NULL;
     if (query->placement.ranks_per_node < 2 || !known)
         return 0;
     rule_case c = {.query = query, .cluster = cluster};
@@ -557,7 +554,7 @@ double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query
 
 double gl_rules_intra_least_s(const gl_cluster *cluster, const gl_network_query *query)
 {
-    const gl_link *link = inside_link(cluster, query);
+    const gl_link *link = gl_rules_inside_link(cluster, query);
     if (query->placement.ranks_per_node < 2 || link == NULL)
         return 0;
     rule_case c = {.query = query, .cluster = cluster};

@@ -5,6 +5,11 @@
 
 #include "planner/core/network.h"
 
+/* What joins the ranks of a group inside a node: where they lie in several domains (pairs of
+ * bridged cards) the link between these, which every ring and tree over them crosses. NULL: not
+ * known. */
+const gl_link *gl_rules_inside_link(const gl_cluster *cluster, const gl_network_query *query);
+
 /* NICs (fractions allowed) that one group can use on its fullest node: its own ranks' NICs, and no
  * more than its share among the groups that work there at the same time. */
 double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placement);

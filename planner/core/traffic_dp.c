@@ -141,17 +141,22 @@ static int add_gradients(gl_traffic_builder *b, const reduction *r, gl_collectiv
     return gl_traffic__add(b, &kind, gradient_bytes(b, elements), calls);
 }
 
-/* ZeRO-1 and 2: the updated shards go to all, bucket by bucket. */
+/* ZeRO-1 and 2: the updated shards go to all. */
+static gl_traffic_row updated_parameters(const reduction *r, gl_collective collective,
+                                         const char *formula)
+{
+    return (gl_traffic_row){.dimension = GL_TRAFFIC_DP,
+                            .operation = r->parameters,
+                            .phase = GL_PHASE_OPTIMIZER,
+                            .collective = collective,
+                            .group = r->group,
+                            .formula = formula};
+}
+
+/* Bucket by bucket … */
 static void gather_buckets(gl_traffic_builder *b, const reduction *r, const bucket_list *list)
 {
-    const gl_traffic_row kind = {
-        .dimension = GL_TRAFFIC_DP,
-        .operation = r->parameters,
-        .phase = GL_PHASE_OPTIMIZER,
-        .collective = GL_ALL_GATHER,
-        .group = r->group,
-        .formula = "parameters of a bucket · e",
-    };
+    const gl_traffic_row kind = updated_parameters(r, GL_ALL_GATHER, "parameters of a bucket · e");
     for (size_t i = 0; i < list->count; i++) {
         int64_t size = gl_traffic__bytes(list->items[i].elements, b->workload->precision.compute);
         int row = gl_traffic__add(b, &kind, size, 1);
@@ -163,14 +168,7 @@ static void gather_buckets(gl_traffic_builder *b, const reduction *r, const buck
 /* … or rank by rank, the shard of each to all others. */
 static void broadcast_shards(gl_traffic_builder *b, const reduction *r, const bucket_list *list)
 {
-    const gl_traffic_row kind = {
-        .dimension = GL_TRAFFIC_DP,
-        .operation = r->parameters,
-        .phase = GL_PHASE_OPTIMIZER,
-        .collective = GL_BROADCAST,
-        .group = r->group,
-        .formula = "parameters of a shard · e",
-    };
+    const gl_traffic_row kind = updated_parameters(r, GL_BROADCAST, "parameters of a shard · e");
     int ranks = b->layout->groups[r->group].ranks;
     int64_t elements = 0;
     for (size_t i = 0; i < list->count; i++)

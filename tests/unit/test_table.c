@@ -53,6 +53,10 @@ static void formats_parse(void **state)
     assert_int_equal(format, GL_FORMAT_JSON);
     assert_false(gl_format_parse("JSON", &format));
     assert_false(gl_format_parse("", &format));
+    assert_string_equal(gl_format_of_file("a.b/answer.html"), "html");
+    assert_string_equal(gl_format_of_file("plan.md"), "markdown");
+    assert_null(gl_format_of_file("answer.txt"));
+    assert_null(gl_format_of_file("csv"));
     assert_int_equal(format, GL_FORMAT_JSON);
 }
 
