@@ -26,12 +26,12 @@ compute: {step: 100 s}
 YAML
 
 # What was promised, by ordinary curves.
-expect 0 'run 1 complete' 2 --db planned.db --ops all_reduce --ranks 2 --budget 3s --max 16MiB
+expect 0 'run 1 complete' 2 --db planned.db --ops all_reduce --ranks 2 --budget 30s --precision 10% --max 16MiB
 verdict 0 'gradient norm' model.yaml --cluster planned.db --list list.csv --table acceptance_list
 sizes=$(awk -F, 'NR > 1 { print $8 }' list.csv | sort -n | paste -sd,)
 
 # Exactly the list, no size more.
-expect 0 'run 1 complete' 2 --db new.db --acceptance list.csv --budget 10s --precision 10% --label delivered
+expect 0 'run 1 complete' 2 --db new.db --acceptance list.csv --budget 60s --precision 10% --label delivered
 check 'the sizes of the list' equal new.db \
     'SELECT GROUP_CONCAT(s) FROM (SELECT DISTINCT size_bytes s FROM sample ORDER BY s)' "$sizes"
 check 'its collectives' equal new.db 'SELECT GROUP_CONCAT(DISTINCT collective) FROM curve' all_reduce
@@ -40,7 +40,7 @@ check 'checked' equal new.db 'SELECT COUNT(*) FROM sample WHERE wrong IS NOT 0.0
 verdict 0 'ACCEPTED' model.yaml --cluster planned.db --measured new.db --tolerance 1000%
 
 # The model itself, by the planner that lies beside.
-expect 0 'run 1 complete' 3 --db direct.db --acceptance model.yaml --cluster planned.db --budget 10s --precision 10%
+expect 0 'run 1 complete' 3 --db direct.db --acceptance model.yaml --cluster planned.db --budget 60s --precision 10%
 check 'the same list' equal direct.db \
     'SELECT GROUP_CONCAT(s) FROM (SELECT DISTINCT size_bytes s FROM sample ORDER BY s)' "$sizes"
 expect 3 'ended with status 3' 2 --db none.db --acceptance model.yaml --cluster nowhere.db
@@ -65,7 +65,7 @@ all_gather,2,2,128 KiB
 sendrecv,4,1,4096
 alltoall,8,1,4096
 CSV
-expect 1 'run 1 complete' 4 --db hand.db --acceptance hand.csv --budget 15s --precision 20%
+expect 1 'run 1 complete' 4 --db hand.db --acceptance hand.csv --budget 60s --precision 20%
 check 'pairs at once' equal hand.db 'SELECT DISTINCT ranks || "x" || concurrent_groups FROM curve
     WHERE collective = "all_gather"' 2x2
 check 'one of all' equal hand.db 'SELECT GROUP_CONCAT(DISTINCT collective) FROM curve' all_gather,sendrecv
@@ -76,7 +76,7 @@ check 'a second size beside a single one' equal hand.db 'SELECT GROUP_CONCAT(s) 
 expect 2 'nothing on the list fits' 2 --db none.db --acceptance hand.csv
 sed -i 's/64 KiB$/64 KiB,bf16/; s/size_bytes/size_bytes,dtype/' hand.csv
 expect 2 'has no bf16, which the list asks for' 4 --db none.db --acceptance hand.csv
-expect 1 'run 1 complete' 4 --db typed.db --acceptance hand.csv --dtype fp32 --budget 15s --precision 20%
+expect 1 'run 1 complete' 4 --db typed.db --acceptance hand.csv --dtype fp32 --budget 60s --precision 20%
 check 'no file for a wrong command' [ ! -e none.db ]
 
 # The commands of docs/acceptance.md.

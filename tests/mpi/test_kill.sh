@@ -35,7 +35,7 @@ for i in $(seq 20); do
 done
 
 check 'kills left points behind' [ "$before" -gt 0 ]
-expect 0 'run 1 complete' 2 "${command[@]}" --budget 4s
+expect 0 'run 1 complete' 2 "${command[@]}" --budget 10s
 check 'complete' [ "$(query k.db 'SELECT GROUP_CONCAT(state) FROM run')" = complete ]
 check 'all curves' [ "$(query k.db 'SELECT COUNT(*) FROM curve')" = 10 ]
 check 'sound' sound k.db

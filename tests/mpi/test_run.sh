@@ -7,9 +7,10 @@ equal() {
     [ "$(query "$1" "$2")" = "$3" ] || { echo "got $(query "$1" "$2") instead of $3: $2"; false; }
 }
 
+# Where every curve is asked for, the budget is what a busy machine needs; a quiet one is precise enough long before.
 for ranks in 2 3 4; do
     db=n$ranks.db
-    expect 0 'run 1 complete' "$ranks" --db $db --budget $((6 * ranks))s --max 64KiB --label "host $ranks"
+    expect 0 'run 1 complete' "$ranks" --db $db --budget 60s --precision 20% --max 64KiB --label "host $ranks"
     check "$db is sound" sound $db
     check 'complete' equal $db 'SELECT state || backend || host FROM run' completempi
     groups=$([ "$ranks" = 2 ] && echo 2 || echo "2,$ranks")
@@ -35,10 +36,10 @@ status=$?
 [ $status = 0 ] || { [ $status = 3 ] && [ -s err ]; } || fail "gpulink-plan: status $status"
 
 # Other types and what MPI has not.
-expect 0 '' 2 --db t.db --budget 1s --max 4KiB --ops all_reduce --dtype int8 -q
+expect 0 '' 2 --db t.db --budget 30s --precision 20% --max 4KiB --ops all_reduce --dtype int8 -q
 [ -s out ] || [ -s err ] && fail '-q is not quiet'
 check 'int8' equal t.db 'SELECT DISTINCT dtype FROM curve' int8
-expect 0 '' 2 --db t.db --budget 1s --max 4KiB --ops all_gather,sendrecv --dtype fp64 --keep-host
+expect 0 '' 2 --db t.db --budget 30s --precision 20% --max 4KiB --ops all_gather,sendrecv --dtype fp64 --keep-host
 check 'a new run' equal t.db "SELECT COUNT(*) FROM run WHERE host != ''" 1
 expect 2 'the mpi backend has no bf16; it measures fp32' 2 --db u.db --dtype bf16
 expect 2 '8 ranks cannot be measured' 2 --db u.db --ranks 8
@@ -56,7 +57,7 @@ check 'told once' [ "$(grep -cF "$no_rates" err)" = 1 ]
 # Groups at the same time: as many as fit, ranks that are left over are idle; every element of every group is right.
 placements='SELECT GROUP_CONCAT(k) FROM (SELECT DISTINCT ranks || "x" || concurrent_groups || "/" || ranks_per_node || "/" ||
     nodes k FROM curve ORDER BY k)'
-expect 0 'run 1 complete' 4 --db g.db --ranks 2,3 --concurrent --ops all_reduce --budget 2s --max 4KiB
+expect 0 'run 1 complete' 4 --db g.db --ranks 2,3 --concurrent --ops all_reduce --budget 30s --precision 20% --max 4KiB
 check 'groups at once' equal g.db "$placements" 2x1/2/1,2x2/2/1,3x1/3/1
 expect 0 'run 1 complete' 5 --db five.db --concurrent --ops all_gather,sendrecv,broadcast --budget 30s --precision 20% --max 4KiB
 check 'two pairs of five' equal five.db "$placements" 2x1/2/1,2x2/2/1,4x1/4/1,5x1/5/1
