@@ -127,8 +127,7 @@ static bool store_point(gl_session *s, visit *v, const gl_pacer *pacer, double s
     if (!gl_recorder_add(&s->recorder, &v->curve, path_changed, &sample, s->err))
         return false;
     gl_sampler_add(&v->sampler, size, sample.time_median_s, gl_statistics_half_width(&statistics));
-    v->last_busbw =
-        size / sample.time_median_s * gl_bus_factor(v->curve.collective, v->curve.placement.ranks);
+    v->last_busbw = gl_curve_busbw(&v->curve, &sample);
     count_wrong(s, &v->curve, &sample);
     s->result->points++;
     s->result->new_points++;

@@ -155,7 +155,7 @@ static void add_stage(gl_judge *j, const gl_stage_plan *sp)
             j->out->tests[t].calls_per_step = calls[t];
 }
 
-static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
+bool gl_acceptance_same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
 {
     return a->collective == b->collective && gl_placement_equal(&a->placement, &b->placement);
 }
@@ -167,7 +167,7 @@ static void unify_types(gl_acceptance *out)
     for (size_t i = 0; i < out->test_count; i++) {
         const gl_acceptance_test *largest = &out->tests[i];
         for (size_t k = 0; k < out->test_count; k++)
-            if (same_curve(&out->tests[i], &out->tests[k]) &&
+            if (gl_acceptance_same_curve(&out->tests[i], &out->tests[k]) &&
                 out->tests[k].size_bytes > largest->size_bytes)
                 largest = &out->tests[k];
         out->tests[i].dtype = largest->dtype;
@@ -186,7 +186,7 @@ void gl_acceptance__list_tests(gl_judge *j)
 static bool is_single(const gl_acceptance *acceptance, const gl_acceptance_test *test)
 {
     for (size_t i = 0; i < acceptance->test_count; i++)
-        if (&acceptance->tests[i] != test && same_curve(&acceptance->tests[i], test))
+        if (&acceptance->tests[i] != test && gl_acceptance_same_curve(&acceptance->tests[i], test))
             return false;
     return true;
 }

@@ -13,10 +13,7 @@ static const double SAME_SIZE_FRAC = 0.01;
 
 static const gl_run *run_of(const gl_delivered *d, const gl_curve *curve)
 {
-    for (size_t i = 0; i < d->run_count; i++)
-        if (d->runs[i].id == curve->run_id)
-            return &d->runs[i];
-    return NULL;
+    return gl_run_find(d->runs, d->run_count, curve->run_id);
 }
 
 /* Negative when `a` is to be preferred: complete runs, then newer ones, then the way that training
@@ -40,20 +37,6 @@ static bool measures(const gl_delivered *d, const gl_curve *curve, gl_collective
     return curve->collective == collective && curve->sample_count > 0 &&
            gl_placement_equal(&curve->placement, placement) && !gl_dtype_is_integer(curve->dtype) &&
            run_of(d, curve) != NULL;
-}
-
-/* The same calls in the other place, in or out. */
-static const gl_curve *twin_of(const gl_delivered *d, const gl_curve *curve)
-{
-    for (size_t i = 0; i < d->curve_count; i++) {
-        const gl_curve *c = &d->curves[i];
-        if (c->run_id == curve->run_id && c->collective == curve->collective &&
-            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
-            strcmp(c->redop, curve->redop) == 0 &&
-            gl_placement_equal(&c->placement, &curve->placement))
-            return c;
-    }
-    return NULL;
 }
 
 static bool same_size(double a, double b)
@@ -102,7 +85,7 @@ typedef struct reading {
 
 static bool read_curve(const gl_judge *j, const gl_curve *curve, double size_bytes, reading *out)
 {
-    const gl_curve *twin = twin_of(j->delivered, curve);
+    const gl_curve *twin = gl_curve_twin(j->delivered->curves, j->delivered->curve_count, curve);
     gl_curve_time other;
     if (!read_place(j, curve, size_bytes, &out->time))
         return false;
@@ -122,7 +105,8 @@ static bool read_curve(const gl_judge *j, const gl_curve *curve, double size_byt
 /* What is known of the samples on which the reading rests. */
 static void look_at_samples(const gl_judge *j, gl_acceptance_test *test)
 {
-    const gl_curve *curves[] = {test->curve, twin_of(j->delivered, test->curve)};
+    const gl_curve *curves[] = {
+        test->curve, gl_curve_twin(j->delivered->curves, j->delivered->curve_count, test->curve)};
     double size = (double)test->size_bytes;
     const bool other = curves[1] != NULL && test->is_slow_in_place != test->curve->in_place;
     const gl_sample *exact = sample_at(curves[other], size);
@@ -174,7 +158,7 @@ static void look_at_repeats(const gl_judge *j, gl_acceptance_test *test)
     const gl_curve **known = GL_ARENA_NEW(j->arena, const gl_curve *, d->run_count + 2);
     size_t known_count = 2;
     known[0] = test->curve;
-    known[1] = twin_of(d, test->curve);
+    known[1] = gl_curve_twin(d->curves, d->curve_count, test->curve);
     test->repeats = test->run->state == GL_RUN_COMPLETE;
     for (size_t r = 0; r < d->run_count; r++) {
         const gl_run *run = &d->runs[r];

@@ -54,10 +54,7 @@ static const char *part_name(const builder *b, const char *kind, const char *nam
 
 static void note(const builder *b, const char *text)
 {
-    gl_bom *bom = b->bom;
-    bom->notes = gl_arena_grow(b->arena, bom->notes, &bom->note_capacity, bom->note_count + 1,
-                               sizeof *bom->notes);
-    bom->notes[bom->note_count++] = text;
+    gl_texts_add(&b->bom->notes, b->arena, text);
 }
 
 /* The first thing that is missing stops the total; the others would only lengthen the message. */

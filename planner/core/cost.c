@@ -6,7 +6,6 @@
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- one evaluation ---- */
 
@@ -271,13 +270,9 @@ static void fill_site(gl_cost_builder *b)
 static void note_bill(gl_cost_builder *b, const gl_bom *bill, const char *subject)
 {
     const gl_bom *own = &b->out->bom;
-    for (size_t i = 0; i < bill->note_count; i++) {
-        bool said = false;
-        for (size_t k = 0; bill != own && k < own->note_count; k++)
-            said = said || strcmp(own->notes[k], bill->notes[i]) == 0;
-        if (!said)
-            gl_cost__note(b, gl_arena_printf(b->arena, "%s%s", subject, bill->notes[i]));
-    }
+    for (size_t i = 0; i < bill->notes.count; i++)
+        if (bill == own || !gl_texts_have(&own->notes, bill->notes.items[i]))
+            gl_cost__note(b, gl_arena_printf(b->arena, "%s%s", subject, bill->notes.items[i]));
 }
 
 /* Price-performance that hardware gains until then makes the rest cheaper, and money not yet spent

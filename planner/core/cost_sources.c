@@ -4,6 +4,7 @@
 #include "planner/core/cost_parts.h"
 
 #include "common/units.h"
+#include "planner/core/uncertainty.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -11,10 +12,7 @@
 
 void gl_cost__note(const gl_cost_builder *b, const char *text)
 {
-    gl_cost *out = b->out;
-    out->notes = gl_arena_grow(b->arena, out->notes, &out->note_capacity, out->note_count + 1,
-                               sizeof *out->notes);
-    out->notes[out->note_count++] = text;
+    gl_texts_add(&b->out->notes, b->arena, text);
 }
 
 static int find_source(const gl_cost *cost, const char *name)

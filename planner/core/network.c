@@ -6,7 +6,6 @@
 #include "planner/core/network_rules.h"
 
 #include <math.h>
-#include <string.h>
 
 /* One node type's rank scaling does not fit another's (docs/models/network.md): beyond this ratio
  * of rank counts one curve is not used unless the user insists, and a family of several … */
@@ -42,19 +41,6 @@ struct gl_network {
     size_t fit_count;
     curve_set shelves[GL_COLLECTIVE_COUNT];
 };
-
-static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
-{
-    for (size_t i = 0; i < tier->curve_count; i++) {
-        const gl_curve *c = &tier->curves[i];
-        if (c != curve && c->run_id == curve->run_id && c->collective == curve->collective &&
-            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
-            strcmp(c->redop, curve->redop) == 0 &&
-            gl_placement_equal(&c->placement, &curve->placement))
-            return c;
-    }
-    return NULL;
-}
 
 static const char *curve_source(const gl_cluster *cluster, const gl_curve *curve, gl_arena *arena)
 {
@@ -165,8 +151,9 @@ gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
         for (size_t i = 0; i < tiers[t]->curve_count; i++) {
             const gl_curve *curve = &tiers[t]->curves[i];
             gl_error err;
-            if (gl_curve_fit_build(curve, find_twin(tiers[t], curve), arena,
-                                   &network->fits[network->fit_count], &err))
+            if (gl_curve_fit_build(curve,
+                                   gl_curve_twin(tiers[t]->curves, tiers[t]->curve_count, curve),
+                                   arena, &network->fits[network->fit_count], &err))
                 network->fit_count++;
             else
                 texts[warned++] = gl_arena_printf(arena, "not used: %s", err.message);
