@@ -3,7 +3,6 @@
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/doctor_report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 extern char **environ;

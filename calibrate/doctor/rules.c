@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -9,8 +9,6 @@
 
 #include "calibrate/doctor/findings.h"
 
-#include <stdio.h>
-
 typedef struct gl_diagnosis {
     const gl_facts *facts;
     gl_arena *arena;

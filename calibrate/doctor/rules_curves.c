@@ -4,7 +4,6 @@
 
 #include "calibrate/doctor/curves.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { CURVES_NAMED_MAX = 20 };

@@ -2,8 +2,6 @@
 /* How the job was started: ranks, CPUs, topology files, what NCCL warned of. */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 

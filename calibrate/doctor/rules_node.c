@@ -2,8 +2,6 @@
 /* Paths inside a node: host memory instead of peer-to-peer, PCIe instead of NVLink, NUMA, NVLS. */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
 #include <string.h>
 
 enum { NVLS_RANKS_MIN = 4, PAIRS_SHOWN = 6 };

@@ -3,7 +3,6 @@
 #include "calibrate/doctor/rules.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SWITCH_LINKS_MIN = 4, GRAPH_GPUS_MAX = 64 };

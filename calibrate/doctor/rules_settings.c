@@ -2,11 +2,8 @@
 /* NCCL_* variables that switch something off. */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef enum matters {
     ALWAYS,

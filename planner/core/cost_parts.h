@@ -5,8 +5,6 @@
 
 #include "planner/core/cost.h"
 
-#include "planner/core/uncertainty.h"
-
 #define GL_HOURS_PER_YEAR   8760.0
 #define GL_MONTHS_PER_YEAR  12.0
 #define GL_SECONDS_PER_HOUR 3600.0

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was read, told again: the tables model, parallel, training and cluster. */
-#include "common/text.h"
 #include "planner/input/fields.h"
 #include "planner/report/plan_parts.h"
 
