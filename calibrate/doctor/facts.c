@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/facts.h"
 
+#include "calibrate/doctor/log_lines.h"
 #include "calibrate/import/not_text.h"
 #include "common/store/store.h"
 #include "common/text.h"
@@ -58,6 +59,41 @@ static gl_source kind_of_matrix(const char *text)
     return kind;
 }
 
+/* Output of other programs, by words that only they print. */
+static const char *other_program(const char *text)
+{
+    static const struct {
+        const char *words, *program;
+    } others[] = {{"NVSMI LOG", "nvidia-smi -q"},
+                  {"hca_id:", "ibv_devinfo"},
+                  {"CA type:", "ibstat"},
+                  {"LnkSta:", "lspci -vv"},
+                  {"3D controller:", "lspci"},
+                  {"| Diagnostic ", "dcgmi diag"},
+                  {"ROCm SMI Log", "rocm-smi"},
+                  {"ROCm System Management Interface", "rocm-smi"},
+                  {"nvbandwidth Version", "nvbandwidth"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strstr(text, others[i].words) != NULL)
+            return others[i].program;
+    return NULL;
+}
+
+/* A failure that a program, a launcher or the kernel tells of, in a line of its own. */
+static bool tells_failure(const char *head)
+{
+    char line[1024];
+    for (const char *next; *head != '\0'; head = next) {
+        size_t length = strcspn(head, "\n");
+        next = head + length + (head[length] == '\n');
+        snprintf(line, sizeof line, "%.*s", (int)(length < sizeof line ? length : sizeof line - 1),
+                 head);
+        if (gl_log_plain_failure(line) != GL_SAID_COUNT)
+            return true;
+    }
+    return false;
+}
+
 /* By what a text begins with. */
 static gl_source guess(const char *head)
 {
@@ -73,7 +109,11 @@ static gl_source guess(const char *head)
         strstr(head, "NVLink information") != NULL ||
         strstr(head, "not have or support NVLink") != NULL)
         return GL_SOURCE_NVLINK;
-    return strstr(head, "GPU0") != NULL ? kind_of_matrix(head) : GL_SOURCE_UNKNOWN;
+    gl_source matrix = strstr(head, "GPU0") != NULL ? kind_of_matrix(head) : GL_SOURCE_UNKNOWN;
+    bool is_log = strstr(head, "NVRM: ") != NULL || strstr(head, "mlx5_core 0000:") != NULL ||
+                  strstr(head, " Linux version ") != NULL || tells_failure(head);
+    return matrix == GL_SOURCE_UNKNOWN && other_program(head) == NULL && is_log ? GL_SOURCE_LOG
+                                                                                : matrix;
 }
 
 static gl_source guess_file(const char *path)
@@ -89,28 +129,6 @@ static gl_source guess_file(const char *path)
             head[i] = ' ';
     head[length] = '\0';
     return guess(head);
-}
-
-/* Output of other programs, by words that only they print. */
-static const char *other_program(const char *text)
-{
-    static const struct {
-        const char *words, *program;
-    } others[] = {{"NVSMI LOG", "nvidia-smi -q"},
-                  {"hca_id:", "ibv_devinfo"},
-                  {"CA type:", "ibstat"},
-                  {"LnkSta:", "lspci -vv"},
-                  {"3D controller:", "lspci"},
-                  {"| Diagnostic ", "dcgmi diag"},
-                  {"ROCm SMI Log", "rocm-smi"},
-                  {"ROCm System Management Interface", "rocm-smi"},
-                  {"mlx5_core 0000:", "dmesg"},
-                  {"NVRM: ", "dmesg"},
-                  {"nvbandwidth Version", "nvbandwidth"}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (strstr(text, others[i].words) != NULL)
-            return others[i].program;
-    return NULL;
 }
 
 static bool fail_unknown(const char *name, const char *text, size_t length, gl_error *err)

@@ -78,11 +78,30 @@ static void read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place,
     }
 }
 
-/* Lines that say anything. Those of a kernel's log (Xid) are welcome without NCCL's. */
+/* Lines that say anything. Those of a kernel's log are welcome without NCCL's. */
 static uint64_t understood(const gl_log *log)
 {
-    return log->nccl_lines + log->said[GL_SAID_RANK_0].count + log->said[GL_SAID_GPU_ERROR].count +
-           log->said[GL_SAID_XID].count;
+    uint64_t down = 0;
+    for (size_t i = 0; i < log->port_count; i++)
+        down += log->ports[i].down.text != NULL;
+    return log->nccl_lines + log->said[GL_SAID_RANK_0].count + log->failure_lines + down;
+}
+
+static bool holds(const char *text, size_t length, const char *words)
+{
+    size_t wanted = strlen(words);
+    for (const char *end = text + length, *c = text;
+         (c = memchr(c, words[0], (size_t)(end - c))) != NULL; c++)
+        if ((size_t)(end - c) >= wanted && memcmp(c, words, wanted) == 0)
+            return true;
+    return false;
+}
+
+/* By what it begins with. */
+static bool is_kernel_log(const char *start, size_t length)
+{
+    return holds(start, length, "NVRM: ") || holds(start, length, "mlx5_core 0000:") ||
+           holds(start, length, " Linux version ");
 }
 
 bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, gl_error *err)
@@ -94,6 +113,7 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
     gl_line_reader_begin(reader, stream);
     const char *start = gl_line_reader_peek(reader, &length);
     const char *other = gl_not_text(start, length);
+    bool is_kernel = is_kernel_log(start, length);
     if (other != NULL && !reader->failed)
         return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL, "%s", other);
     while ((line = gl_line_reader_next(reader, &length)) != NULL) {
@@ -111,9 +131,11 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
         return gl_fail_at(err, GL_ERROR_SYSTEM, &(gl_mark){.file = file}, NULL,
                           "it cannot be read to its end");
     if (understood(log) == before)
-        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL,
-                          "NCCL says nothing in it; wanted: output of a program that ran with "
-                          "NCCL_DEBUG=INFO");
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL, "%s",
+                          is_kernel ? "it looks like output of dmesg, and tells of no error of a "
+                                      "GPU, an NVSwitch or a NIC"
+                                    : "NCCL says nothing in it; wanted: output of a program that "
+                                      "ran with NCCL_DEBUG=INFO");
     return true;
 }
 
@@ -139,6 +161,9 @@ void gl_log_finish(gl_log *log)
         move_lines(log, GL_SAID_SOCKET_SAME, GL_SAID_SOCKET);
         move_lines(log, GL_SAID_RDMA_SAME, GL_SAID_NET_RDMA);
     }
+    for (size_t i = 0; i < log->port_count; i++)
+        if (log->ports[i].down.text != NULL && log->said[GL_SAID_PORT_DOWN].count++ == 0)
+            log->said[GL_SAID_PORT_DOWN].first = log->ports[i].down;
     for (size_t i = 0; i < log->host_count; i++)
         log->hosts[i].ranks_seen = 0;
     for (int i = 0; i < log->ranks && (size_t)i < log->rank_capacity; i++)

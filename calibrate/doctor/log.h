@@ -26,7 +26,9 @@ enum {
     GL_LOG_AFFINITY_LIMIT = 64,
     GL_LOG_LISTED_LIMIT = 1024,
     GL_LOG_GPU_LIMIT = 64,
-    GL_LOG_PAIR_LIMIT = 256
+    GL_LOG_PAIR_LIMIT = 256,
+    GL_LOG_PORT_LIMIT = 64,
+    GL_LOG_STATUS_LIMIT = 24 /* of completions, as libibverbs numbers them; 0: not read */
 };
 
 /* Kinds of lines. Each is counted and its first line kept. */
@@ -78,17 +80,40 @@ typedef enum gl_said {
     GL_SAID_GPU_PCI_GPU, /* a path over PCIe between two GPUs */
     GL_SAID_GPU_SYS_NET, /* a GPU whose nearest NIC is across NUMA nodes */
     GL_SAID_GPU_NEAR_NET,
-    GL_SAID_LINK_ERROR, /* completion with an error: retry exceeded and its kin */
+    GL_SAID_LINK_ERROR, /* a completion with an error; gl_log.completions has them by status */
+    GL_SAID_IB_SETUP,   /* a queue pair, device or GID that could not be had */
     GL_SAID_PORT_ERROR, /* an event of a NIC that takes its port or queue down */
     GL_SAID_NIC_EVENT,  /* an event that is no failure */
-    GL_SAID_MEMLOCK,    /* memory could not be registered for RDMA */
-    GL_SAID_GPU_ERROR,  /* an error of NVLink, memory or GPU: CUDA's text, or an Xid of hardware */
-    GL_SAID_XID,        /* another Xid: as a rule the program's */
-    GL_SAID_TIMEOUT,    /* a watchdog ended a collective that did not end */
-    GL_SAID_DUPLICATE_GPU, /* NCCL refuses it */
-    GL_SAID_GPU_TWICE,     /* nccl-tests lists one GPU for two ranks */
+    GL_SAID_NIC_ERROR,  /* the driver of a NIC says that it failed */
+    GL_SAID_PORT_DOWN,  /* the kernel says that a NIC's port went down, and not that it came back */
+    GL_SAID_MEMLOCK,    /* memory could not be registered for RDMA: it may not be locked */
+    GL_SAID_REGISTRATION, /* … for another reason; windows as well */
+    GL_SAID_GPU_ERROR, /* an error of NVLink, memory or GPU: CUDA's text, or an Xid of hardware */
+    GL_SAID_GPU_CONTAINED, /* an error of memory that cost one process (Xid 94) */
+    GL_SAID_XID,           /* another Xid: as a rule the program's */
+    GL_SAID_NVSWITCH_FATAL,
+    GL_SAID_NVSWITCH_ERROR,  /* an SXid that is not fatal */
+    GL_SAID_PCIE_ERROR,      /* an uncorrected error of PCIe (AER) */
+    GL_SAID_FABRIC_MANAGER,  /* CUDA 802, or the fabric manager's own words */
+    GL_SAID_DRIVER_MISMATCH, /* library and kernel module of the driver are of different versions */
+    GL_SAID_NVLS_FAILED,     /* memory for the switch that adds up could not be had or bound */
+    GL_SAID_SHM_FULL,        /* /dev/shm has no room */
+    GL_SAID_SHM_APART,       /* a segment in /dev/shm is not there for another rank */
+    GL_SAID_SHM_FAILED,      /* anything else about it */
+    GL_SAID_P2P_FAILED,      /* peer-to-peer could not be set up, or is switched off beside links */
+    GL_SAID_NO_INTERFACE,    /* no interface for the bootstrap or for sockets */
+    GL_SAID_VERSIONS_REFUSED, /* NCCL says that versions of ranks do not fit */
+    GL_SAID_CALLS_DIFFER,     /* ranks called different things */
+    GL_SAID_OUT_OF_MEMORY,    /* of the GPU */
+    GL_SAID_CUDA_FAILED,      /* another error of CUDA */
+    GL_SAID_PROCESS_ENDED,    /* a launcher or the kernel says that a process was ended */
+    GL_SAID_TIMEOUT,          /* a watchdog ended a collective that did not end */
+    GL_SAID_DUPLICATE_GPU,    /* NCCL refuses it */
+    GL_SAID_GPU_TWICE,        /* nccl-tests lists one GPU for two ranks */
     GL_SAID_NVML_FAILED,
     GL_SAID_REMOTE_GONE, /* connections refused, closed, timed out */
+    GL_SAID_CALL_FAILED, /* a program says that a call of NCCL failed */
+    GL_SAID_WARN_ERROR,  /* any other warning that speaks of an error */
     GL_SAID_WARN,        /* any other warning */
     GL_SAID_ONE_CPU,
     GL_SAID_CPUS_DISJOINT, /* the GPU's CPUs are not among those of the process */
@@ -183,14 +208,21 @@ typedef struct gl_log_pair {
     long from, to;
 } gl_log_pair;
 
+/* A port of a NIC by the kernel's last word on it. */
+typedef struct gl_log_port {
+    char device[16]; /* "0000:1a:00.0" */
+    gl_quote down;   /* its text is NULL: it is up */
+} gl_log_port;
+
 typedef struct gl_log {
     uint64_t line_count, nccl_lines;
     gl_said_line said[GL_SAID_COUNT];
-    const char *version;                         /* "2.28.9"; "" unknown */
-    gl_quote version_quote, other_version_quote; /* the first line, and the first that differs */
-    const char *network;                         /* of the last "Using network"; "" */
-    const char *gpu;                             /* the first name in a list of devices; "" */
-    int ranks, nodes;                            /* of the largest communicator; 0 unknown */
+    gl_said_line completions[GL_LOG_STATUS_LIMIT]; /* by status */
+    const char *version;                           /* "2.28.9"; "" unknown */
+    gl_quote version_quote, other_version_quote;   /* the first line, and the first that differs */
+    const char *network;                           /* of the last "Using network"; "" */
+    const char *gpu;                               /* the first name in a list of devices; "" */
+    int ranks, nodes;                              /* of the largest communicator; 0 unknown */
     /* Communicators of several sizes or members: the numbers of ranks in channel lines are those of
      * any of them, so that nothing is concluded from single ranks. */
     bool is_ambiguous;
@@ -210,6 +242,10 @@ typedef struct gl_log {
     uint32_t *index; /* hash of host names */
     size_t index_size;
     size_t last_host;
+    uint64_t failure_lines; /* without NCCL's prefix */
+    gl_log_port ports[GL_LOG_PORT_LIMIT];
+    size_t port_count;
+    bool is_last_error; /* the line before announced NCCL's last error */
 } gl_log;
 
 gl_log *gl_log_create(gl_arena *arena);

@@ -49,6 +49,22 @@ static void say_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, g
             gl_quote_make(arena, place->file, place->line, place->whole, strlen(place->whole));
 }
 
+/* `piece` NULL: a line without NCCL's prefix. Completions are also counted by their status. */
+static void say_failure(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                        const gl_log_piece *piece, gl_said what, const char *text)
+{
+    if (piece != NULL)
+        gl_log_say(log, arena, place, piece, what);
+    else
+        say_plain(log, arena, place, what);
+    if (what != GL_SAID_LINK_ERROR)
+        return;
+    gl_said_line *line = &log->completions[gl_log_completion_status(text)];
+    line->count++;
+    gl_quote_once(&line->first, arena, place->file, place->line,
+                  piece != NULL ? piece->start : place->whole);
+}
+
 long gl_log_number_after(const char *text, const char *word, long missing)
 {
     const char *found = strstr(text, word);
@@ -340,7 +356,7 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
 {
     const char *text = piece->text;
     if (piece->is_warning) {
-        gl_log_say(log, arena, place, piece, gl_log_warning_kind(text));
+        say_failure(log, arena, place, piece, gl_log_warning_kind(piece->start, text), text);
         return;
     }
     if (gl_log_read_graph(log, arena, place, piece, text))
@@ -448,6 +464,47 @@ static bool read_device(gl_log *log, gl_arena *arena, const gl_log_place *place,
     return true;
 }
 
+/* ---- other programs, and the kernel ---- */
+
+/* What PyTorch quotes behind "Last error:", in a line of its own: the words of a warning. */
+static gl_said last_error_kind(const char *line)
+{
+    const char *text = gl_starts_with(line, "[") ? strstr(line, "]: ") : NULL;
+    text = text != NULL ? text + strlen("]: ") : line;
+    text += strspn(text, " \r");
+    if (*text == '\0' || gl_starts_with(text, "Traceback"))
+        return GL_SAID_COUNT;
+    gl_said what = gl_log_warning_kind("", text);
+    return what == GL_SAID_WARN ? GL_SAID_WARN_ERROR : what;
+}
+
+/* "mlx5_core 0000:1a:00.0 ens1np0: Link down": the last word on a device counts. */
+static void note_port(gl_log *log, gl_arena *arena, const gl_log_place *place, const char *line,
+                      bool is_down)
+{
+    static const char driver[] = "mlx5_core ";
+    const char *device = strstr(line, driver);
+    bool is_up = device != NULL && !is_down &&
+                 (strstr(device, "ink up") != NULL || strstr(device, "Link UP") != NULL ||
+                  strstr(device, "able plugged") != NULL);
+    if (!is_down && !is_up)
+        return;
+    char name[sizeof log->ports->device];
+    device += strlen(driver);
+    snprintf(name, sizeof name, "%.*s", (int)(strspn(device, "0123456789abcdef:.") % 16), device);
+    size_t i = 0;
+    while (i < log->port_count && strcmp(log->ports[i].device, name) != 0)
+        i++;
+    if (i == GL_LOG_PORT_LIMIT)
+        return;
+    log->port_count += i == log->port_count;
+    memcpy(log->ports[i].device, name, sizeof name);
+    if (is_up)
+        log->ports[i].down = (gl_quote){0};
+    else
+        gl_quote_once(&log->ports[i].down, arena, place->file, place->line, place->whole);
+}
+
 void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, const char *line)
 {
     const char *version;
@@ -457,9 +514,14 @@ void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, 
         log->nccl_lines += isdigit((unsigned char)version[13]) != 0;
         read_version(log, arena, place, NULL, version);
     }
-    gl_said failure = gl_log_gpu_failure(line);
-    if (failure != GL_SAID_COUNT)
-        say_plain(log, arena, place, failure);
-    if (strstr(line, "Watchdog caught collective operation timeout") != NULL)
-        say_plain(log, arena, place, GL_SAID_TIMEOUT);
+    gl_said failure = gl_log_plain_failure(line);
+    if (failure == GL_SAID_COUNT && log->is_last_error)
+        failure = last_error_kind(line);
+    log->is_last_error = strstr(line, "Last error:") != NULL;
+    if (failure == GL_SAID_PORT_DOWN || failure == GL_SAID_COUNT) {
+        note_port(log, arena, place, line, failure == GL_SAID_PORT_DOWN);
+        return;
+    }
+    log->failure_lines++;
+    say_failure(log, arena, place, NULL, failure, line);
 }

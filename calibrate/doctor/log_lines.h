@@ -34,12 +34,16 @@ void gl_log_read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *
 void gl_log_read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
                      const gl_log_piece *piece, const char *text);
 
-/* What a warning of NCCL is about; GL_SAID_WARN when it is of no known kind. */
-gl_said gl_log_warning_kind(const char *text);
+/* What a warning of NCCL is about: WARN_ERROR when it is of no known kind and speaks of an error,
+ * else WARN. `where` holds the source file that warned, as NCCL puts it before "NCCL WARN". */
+gl_said gl_log_warning_kind(const char *where, const char *text);
 
-/* A broken GPU or NVLink in CUDA's words or the kernel's ("NVRM: Xid (PCI:0000:9d:00): 79, …"),
- * whoever prints them; GL_SAID_COUNT when the line is about something else. */
-gl_said gl_log_gpu_failure(const char *text);
+/* A failure in a line without NCCL's prefix: CUDA's words for a broken GPU, the kernel's, those of
+ * nccl-tests, PyTorch and launchers; GL_SAID_COUNT when it is about something else. */
+gl_said gl_log_plain_failure(const char *line);
+
+/* Of a completion with an error its status; 0 when the line does not say it. */
+int gl_log_completion_status(const char *text);
 
 /* Of a line of NCCL about an asynchronous event of a NIC: is it a failure (PORT_ERROR) or harmless
  * (NIC_EVENT)? GL_SAID_COUNT when it is about no such event, or about one of neither kind. */

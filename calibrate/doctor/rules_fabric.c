@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Racks of NVLink, and links that broke. */
+/* Racks of NVLink. */
 #include "calibrate/doctor/rules.h"
 
 static void check_mnnvl(gl_diagnosis *d, const gl_rule *rule)
@@ -29,22 +29,6 @@ static const gl_rule rules[] = {
      "One tray in another state makes the whole communicator fall back to the network, silently.",
      "Check nvidia-smi -q (Fabric) on this node, the fabric manager or NMX, and the tray's cables.",
      .said = GL_SAID_FABRIC_BAD},
-    {"link-error", GL_FAULT, "A transfer over the network failed",
-     "The other side did not answer (error 12, vendor error 129: retries exceeded): a bad cable or "
-     "port, a wrong route or GID, or a peer that died.",
-     "Check both ports named in the line (ibstat, perfquery, ethtool -S); on RoCE "
-     "NCCL_IB_GID_INDEX, "
-     "PFC and the path MTU; look in the peers' logs for an earlier error.",
-     .said = GL_SAID_LINK_ERROR},
-    {"port-error", GL_FAULT, "A port of a NIC went down or failed while the job ran",
-     "Traffic stopped or went on over other ports.",
-     "Check cable, transceiver and switch port; dmesg and the subnet manager's log.",
-     .said = GL_SAID_PORT_ERROR},
-    {"memlock", GL_FAULT, "Memory could not be registered for RDMA: it may not be locked",
-     "The limit of locked memory (memlock) of the process is too small, and the job ends.",
-     "Set it to unlimited: ulimit -l, limits.conf, LimitMEMLOCK= of slurmd or the container "
-     "runtime, --ulimit memlock=-1 of docker.",
-     .said = GL_SAID_MEMLOCK},
 };
 
 const gl_rules gl_rules_fabric = {rules, sizeof rules / sizeof *rules};

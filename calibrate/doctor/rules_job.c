@@ -121,15 +121,6 @@ static void check_drivers(gl_diagnosis *d, const gl_rule *rule)
     found_differing(d, rule, driver_of, "a driver of CUDA");
 }
 
-static void check_warnings(gl_diagnosis *d, const gl_rule *rule)
-{
-    if (gl_said_count(d, GL_SAID_WARN) == 0)
-        return;
-    gl_finding *f = gl_found(d, rule, gl_said_first(d, GL_SAID_WARN));
-    f->title = gl_arena_printf(d->arena, "NCCL warned %llu times of something else",
-                               (unsigned long long)gl_said_count(d, GL_SAID_WARN));
-}
-
 static void check_plugin(gl_diagnosis *d, const gl_rule *rule)
 {
     if (gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 && gl_on_several_nodes(d) != GL_NO &&
@@ -265,34 +256,12 @@ static const gl_rule rules[] = {
      "all "
      "GPUs of the job; check the cgroup of Slurm.",
      .said = GL_SAID_NVML_FAILED},
-    {"gpu-error", GL_FAULT, "A GPU, its memory or its NVLink failed",
-     "The driver gave up on it; every job that uses this GPU ends sooner or later.",
-     "Drain the node; nvidia-smi -q (ECC, remapped rows), nvidia-smi nvlink -e, dmesg for Xid; "
-     "reset the GPU, then replace it or its cable when it comes again.",
-     .said = GL_SAID_GPU_ERROR},
-    {"xid", GL_NOTE, "The driver reported an error (Xid) that is as a rule a program's",
-     "Illegal accesses and killed processes look like this; a broken GPU seldom does.",
-     "Look the number up in NVIDIA's list of Xid errors.", .said = GL_SAID_XID},
-    {"collective-timeout", GL_WARNING, "A collective did not end, and a watchdog ended the job",
-     "Some rank never came to this call, died, or its link stopped.",
-     "Find the rank whose last call differs from the others' (NCCL_DEBUG_SUBSYS=COLL, flight "
-     "recorder), and what that node's log says before.",
-     .said = GL_SAID_TIMEOUT},
     {"versions-differ", GL_WARNING, "Hosts run different versions of NCCL",
      "Ranks of different versions may hang, fail or choose different paths.",
      "Use one image or one module on all hosts.", .check = check_versions},
     {"drivers-differ", GL_WARNING, "Hosts run different drivers",
      "What NCCL may use (DMA-BUF, NVLS, CUMEM) depends on the driver: the oldest decides.",
      "Bring all hosts to one driver.", .check = check_drivers},
-    {"peer-gone", GL_WARNING, "A connection to another rank broke or could not be made",
-     "As a rule a consequence: another rank failed first, or a firewall or the wrong interface is "
-     "in "
-     "the way.",
-     "Find the rank that failed first; set NCCL_SOCKET_IFNAME to the interface that all nodes "
-     "share.",
-     .said = GL_SAID_REMOTE_GONE},
-    {"warnings", GL_NOTE, "NCCL warned of something else", "The first line is quoted.",
-     "Read it, and what follows it.", .check = check_warnings},
     {"plugin-error", GL_NOTE, "A plugin or library could not be loaded",
      "NCCL went on with another network.", "Check LD_LIBRARY_PATH and NCCL_NET_PLUGIN.",
      .check = check_plugin},
