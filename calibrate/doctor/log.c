@@ -54,14 +54,29 @@ const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name)
     return NULL;
 }
 
-/* Each piece is ended where the next one begins, and read. */
-static void read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place, char *line)
+/* A stream may end inside a line: then only a warning says what it says, and an init's state that
+ * is written to its end. */
+static bool is_whole(const gl_log_piece *piece)
+{
+    size_t length = strlen(piece->text);
+    static const char *const ends[] = {"Init START", "Init COMPLETE"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        if (length >= end && strcmp(piece->text + length - end, ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Each piece is ended where the next one begins, and read. Is the last one whole? */
+static bool read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place, char *line,
+                        bool is_cut, gl_log_piece *last)
 {
     gl_log_piece piece, next;
-    bool more = gl_log_split_next(log, arena, line, line, false, &piece);
+    bool whole = !is_cut, more = gl_log_split_next(log, arena, line, line, false, &piece);
     if (!more) {
         gl_log_read_plain(log, arena, place, line);
-        return;
+        return whole;
     }
     while (more) {
         more = gl_log_split_next(log, arena, line, piece.text, true, &next);
@@ -71,11 +86,16 @@ static void read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place,
             *cut = '\0';
         }
         log->nccl_lines++;
-        gl_log_read_piece(log, arena, place, &piece);
+        log->glued_pieces += more;
+        whole = more || !is_cut || is_whole(&piece);
+        if (whole || piece.is_warning)
+            gl_log_read_piece(log, arena, place, &piece);
         if (cut != NULL)
             *cut = kept;
+        *last = piece;
         piece = next;
     }
+    return whole;
 }
 
 /* Lines that say anything. Those of a kernel's log are welcome without NCCL's. */
@@ -108,6 +128,7 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
 {
     gl_line_reader *reader = GL_ARENA_NEW(arena, gl_line_reader, 1);
     uint64_t before = understood(log);
+    gl_log_piece last = {.host = -1};
     size_t length;
     char *line;
     gl_line_reader_begin(reader, stream);
@@ -125,11 +146,13 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
             line += 3, length -= 3;
         if (memchr(line, 0x1b, length) != NULL || memchr(line, 0xc2, length) != NULL)
             gl_prefix_strip_escapes(line);
-        read_pieces(log, arena, &place, line);
+        if (!read_pieces(log, arena, &place, line, reader->is_cut, &last))
+            gl_log_forget_inits_of(log, file);
     }
     if (reader->failed)
         return gl_fail_at(err, GL_ERROR_SYSTEM, &(gl_mark){.file = file}, NULL,
                           "it cannot be read to its end");
+    gl_log_end_file(log, &last);
     if (understood(log) == before)
         return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL, "%s",
                           is_kernel ? "it looks like output of dmesg, and tells of no error of a "

@@ -27,6 +27,8 @@ enum {
     GL_LOG_LISTED_LIMIT = 1024,
     GL_LOG_GPU_LIMIT = 64,
     GL_LOG_PAIR_LIMIT = 256,
+    GL_LOG_INIT_LIMIT = 16384,
+    GL_LOG_COMM_LIMIT = 1024,
     GL_LOG_PORT_LIMIT = 64,
     GL_LOG_STATUS_LIMIT = 24 /* of completions, as libibverbs numbers them; 0: not read */
 };
@@ -208,6 +210,31 @@ typedef struct gl_log_pair {
     long from, to;
 } gl_log_pair;
 
+typedef enum gl_init_stage {
+    GL_INIT_NETWORK, /* a process chose its network */
+    GL_INIT_TREES,   /* a rank knows its trees; until 2.17 it does not say that it starts */
+    GL_INIT_COMM     /* a rank started the init of a communicator */
+} gl_init_stage;
+
+/* An init that has begun, and of which no line says that it completed. */
+typedef struct gl_log_init {
+    gl_init_stage stage;
+    uint64_t comm, id; /* address of the communicator in its process; its id, 0 unknown */
+    uint64_t thread, process;
+    int host, rank, ranks;
+    bool is_bare;    /* no "Init START" was seen: it stands for what was before the log */
+    bool is_settled; /* another run began since */
+    bool is_last;    /* it spoke last in its file, which may be cut off there */
+    const char *file;
+    gl_quote quote; /* its text is NULL: too many */
+} gl_log_init;
+
+/* A communicator that some rank completed. */
+typedef struct gl_log_comm {
+    uint64_t id;
+    int ranks, completed;
+} gl_log_comm;
+
 /* A port of a NIC by the kernel's last word on it. */
 typedef struct gl_log_port {
     char device[16]; /* "0000:1a:00.0" */
@@ -242,6 +269,12 @@ typedef struct gl_log {
     uint32_t *index; /* hash of host names */
     size_t index_size;
     size_t last_host;
+    gl_log_init *inits;
+    size_t init_count, init_capacity, init_quotes;
+    gl_log_comm comms[GL_LOG_COMM_LIMIT];
+    size_t comm_count;
+    bool has_init_start;    /* "Init START" is there: NCCL 2.18 or newer */
+    uint64_t glued_pieces;  /* behind others in one line: each may have hidden a line */
     uint64_t failure_lines; /* without NCCL's prefix */
     gl_log_port ports[GL_LOG_PORT_LIMIT];
     size_t port_count;
@@ -265,6 +298,9 @@ static inline bool gl_log_is_set_on(const gl_log_setting *setting, int host)
 
 /* The setting's value and proof; NULL when the log has none. */
 const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name);
+
+/* Did a rank of this communicator complete its init? Then all of its ranks took part. */
+bool gl_log_is_completed(const gl_log *log, uint64_t id, int ranks);
 
 /* After the last stream: counts every host's ranks, and takes back what was concluded from single
  * ranks where they turned out to be ambiguous. */

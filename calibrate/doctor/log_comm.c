@@ -91,6 +91,7 @@ void gl_log_read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *
         gl_log_say(log, arena, place, piece, GL_SAID_MANY_RANK_COMM);
     else if (strstr(text, "Init COMPLETE") != NULL) /* each communicator once */
         gl_log_say(log, arena, place, piece, GL_SAID_ONE_RANK_COMM);
+    gl_log_note_init(log, arena, place, piece, text, rank, ranks);
     note_bus(log, text);
     if (ranks > 1 && log->ranks > 1 && ranks != log->ranks)
         log->is_ambiguous = true;

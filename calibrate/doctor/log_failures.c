@@ -178,23 +178,25 @@ static bool has_any(const char *text, const char *const *words, size_t count)
     return false;
 }
 
-/* Does it speak of an error, and not of what NCCL does instead? */
-static bool is_error(const char *text)
+/* Words by which a warning tells of an error, and those by which it tells that NCCL goes on without
+ * (a thread that ends, a file that is not there, what is tried next). In small letters. */
+static const char *const errors[] = {
+    "fail",    "error",     "mismatch",     "unreachable", "no space",  "not found", "refused",
+    "denied",  "timed out", "timeout",      "invalid",     "abort",     "cannot",    "could not",
+    "unable",  "corrupt",   "exceeded",     "wrong",       "lost",      " dead",     "unhandled",
+    "no such", "exhausted", "insufficient", "closed by",   "truncated", "unexpected"};
+static const char *const harmless[] = {
+    "real path", "using default", "using internal", "falling back",    "fall back",      "ignor",
+    "skipping",  "deprecated",    "numa balancing", "get_async_event", "already enabled"};
+
+static bool is_error(const char *low)
 {
-    static const char *const errors[] = {
-        "fail",      "error",     "mismatch",  "unreachable", "no space",  "not found",
-        "refused",   "denied",    "timed out", "timeout",     "invalid",   "abort",
-        "cannot",    "could not", "unable",    "corrupt",     "exceeded",  "wrong",
-        "lost",      " dead",     "unhandled", "no such",     "exhausted", "insufficient",
-        "truncated", "closed by", "unexpected"};
-    static const char *const harmless[] = {
-        "repress this message", "real path", "using default",   "using internal",
-        "falling back",         "fall back", "ignor",           "skipping",
-        "deprecated",           "numa",      "get_async_event", "libnccl-"};
-    char low[LOWERED_MAX];
-    lower(text, low);
-    return has_any(low, errors, sizeof errors / sizeof *errors) &&
-           !has_any(low, harmless, sizeof harmless / sizeof *harmless);
+    return has_any(low, errors, sizeof errors / sizeof *errors);
+}
+
+static bool is_harmless(const char *low)
+{
+    return has_any(low, harmless, sizeof harmless / sizeof *harmless);
 }
 
 /* By the part of NCCL that warns; where its words do not tell more, and speak of an error. */
@@ -213,68 +215,66 @@ static gl_said kind_of_source(const char *where)
 
 static gl_said error_kind(const char *text)
 {
-    static const words_row rows[] = {
-        {"ibv_", "Cannot allocate memory", GL_SAID_MEMLOCK},
-        {"ibv_get_async_event", NULL, GL_SAID_WARN}, /* the end of its thread */
-        {"ibv_reg", NULL, GL_SAID_REGISTRATION},
-        {"ibv_poll_cq", NULL, GL_SAID_LINK_ERROR},
-        {"ibv_", NULL, GL_SAID_IB_SETUP},
-        {"NET/OFI", "completed with error", GL_SAID_LINK_ERROR},
-        {"NET/OFI", "nitialization failed", GL_SAID_PLUGIN_ERROR},
-        {"NET/OFI", "fi_getinfo", GL_SAID_PLUGIN_ERROR},
-        {"Failed to open libibverbs", NULL, GL_SAID_PLUGIN_ERROR},
-        {"net plugin", NULL, GL_SAID_PLUGIN_ERROR},
-        {"NET/Plugin", NULL, GL_SAID_PLUGIN_ERROR},
-        {"TUNER/Plugin", NULL, GL_SAID_WARN},
-        {"PROFILER/Plugin", NULL, GL_SAID_WARN},
-        {"NVLS", NULL, GL_SAID_NVLS_FAILED},
-        {"ulticast", NULL, GL_SAID_NVLS_FAILED},
-        {"No space left on device", NULL, GL_SAID_SHM_FULL},
-        {"failed to extend", NULL, GL_SAID_SHM_FULL},
-        {"shared memory segment", NULL, GL_SAID_SHM_APART},
-        {"/dev/shm", "No such file", GL_SAID_SHM_APART},
-        {"/dev/shm", NULL, GL_SAID_SHM_FAILED},
-        {"shared memory", NULL, GL_SAID_SHM_FAILED},
-        {"ocket interface found", NULL, GL_SAID_NO_INTERFACE},
-        {"o interface found", NULL, GL_SAID_NO_INTERFACE},
-        {"NCCL_SOCKET_IFNAME", NULL, GL_SAID_NO_INTERFACE},
-        {"Mismatched NCCL version", NULL, GL_SAID_VERSIONS_REFUSED},
-        {"version", "ismatch", GL_SAID_VERSIONS_REFUSED},
-        {"Duplicate GPU detected", NULL, GL_SAID_DUPLICATE_GPU},
-        {"Could not open XML topology", NULL, GL_SAID_TOPO_FILE_BAD},
-        {"topology file", NULL, GL_SAID_TOPO_FILE_BAD},
-        {"nvmlInit", NULL, GL_SAID_NVML_FAILED},
-        {"nvmlDeviceGet", NULL, GL_SAID_NVML_FAILED},
-        {"P2P is disabled between", NULL, GL_SAID_P2P_FAILED},
-        {"eer access", NULL, GL_SAID_P2P_FAILED},
-        {"peer mapping", NULL, GL_SAID_P2P_FAILED},
-        {" IPC ", NULL, GL_SAID_P2P_FAILED},
-        {"cudaIpc", NULL, GL_SAID_P2P_FAILED},
-        {"out of memory", NULL, GL_SAID_OUT_OF_MEMORY},
-        {"CUDA calloc", NULL, GL_SAID_OUT_OF_MEMORY},
-        {"CUDA malloc", NULL, GL_SAID_OUT_OF_MEMORY},
-        {"Message truncated", NULL, GL_SAID_CALLS_DIFFER},
-        {"mismatch in rank count", NULL, GL_SAID_CALLS_DIFFER},
-        {"has already checked in", NULL, GL_SAID_CALLS_DIFFER},
-        {"ismatched", NULL, GL_SAID_CALLS_DIFFER},
-        {"ollective", "ismatch", GL_SAID_CALLS_DIFFER},
-        {"Connection refused", NULL, GL_SAID_REMOTE_GONE},
-        {"Connection closed", NULL, GL_SAID_REMOTE_GONE},
-        {"Connection reset", NULL, GL_SAID_REMOTE_GONE},
-        {"onnection timed out", NULL, GL_SAID_REMOTE_GONE},
-        {"connection abort", NULL, GL_SAID_REMOTE_GONE},
-        {"Broken pipe", NULL, GL_SAID_REMOTE_GONE},
-        {"No route to host", NULL, GL_SAID_REMOTE_GONE},
-        {"unreachable", NULL, GL_SAID_REMOTE_GONE},
-        {"Host is down", NULL, GL_SAID_REMOTE_GONE},
-        {"Network is down", NULL, GL_SAID_REMOTE_GONE},
-        {"remote process exited", NULL, GL_SAID_REMOTE_GONE},
-        {"error retry count", NULL, GL_SAID_REMOTE_GONE},
-        {"ocket recv failed", NULL, GL_SAID_REMOTE_GONE},
-        {"[Service thread]", NULL, GL_SAID_REMOTE_GONE},
-        {"[Proxy Service", NULL, GL_SAID_REMOTE_GONE},
-        {"Proxy Call to rank", NULL, GL_SAID_REMOTE_GONE},
-        {"window", "egist", GL_SAID_REGISTRATION}};
+    static const words_row rows[] = {{"ibv_", "Cannot allocate memory", GL_SAID_MEMLOCK},
+                                     {"ibv_reg", NULL, GL_SAID_REGISTRATION},
+                                     {"ibv_poll_cq", NULL, GL_SAID_LINK_ERROR},
+                                     {"ibv_", NULL, GL_SAID_IB_SETUP},
+                                     {"NET/OFI", "completed with error", GL_SAID_LINK_ERROR},
+                                     {"NET/OFI", "nitialization failed", GL_SAID_PLUGIN_ERROR},
+                                     {"NET/OFI", "fi_getinfo", GL_SAID_PLUGIN_ERROR},
+                                     {"Failed to open libibverbs", NULL, GL_SAID_PLUGIN_ERROR},
+                                     {"net plugin", NULL, GL_SAID_PLUGIN_ERROR},
+                                     {"NET/Plugin", NULL, GL_SAID_PLUGIN_ERROR},
+                                     {"TUNER/Plugin", NULL, GL_SAID_WARN},
+                                     {"PROFILER/Plugin", NULL, GL_SAID_WARN},
+                                     {"NVLS", NULL, GL_SAID_NVLS_FAILED},
+                                     {"ulticast", NULL, GL_SAID_NVLS_FAILED},
+                                     {"No space left on device", NULL, GL_SAID_SHM_FULL},
+                                     {"failed to extend", NULL, GL_SAID_SHM_FULL},
+                                     {"shared memory segment", NULL, GL_SAID_SHM_APART},
+                                     {"/dev/shm", "No such file", GL_SAID_SHM_APART},
+                                     {"/dev/shm", NULL, GL_SAID_SHM_FAILED},
+                                     {"shared memory", NULL, GL_SAID_SHM_FAILED},
+                                     {"ocket interface found", NULL, GL_SAID_NO_INTERFACE},
+                                     {"o interface found", NULL, GL_SAID_NO_INTERFACE},
+                                     {"NCCL_SOCKET_IFNAME", NULL, GL_SAID_NO_INTERFACE},
+                                     {"Mismatched NCCL version", NULL, GL_SAID_VERSIONS_REFUSED},
+                                     {"version", "ismatch", GL_SAID_VERSIONS_REFUSED},
+                                     {"Duplicate GPU detected", NULL, GL_SAID_DUPLICATE_GPU},
+                                     {"Could not open XML topology", NULL, GL_SAID_TOPO_FILE_BAD},
+                                     {"topology file", NULL, GL_SAID_TOPO_FILE_BAD},
+                                     {"nvmlInit", NULL, GL_SAID_NVML_FAILED},
+                                     {"nvmlDeviceGet", NULL, GL_SAID_NVML_FAILED},
+                                     {"P2P is disabled between", NULL, GL_SAID_P2P_FAILED},
+                                     {"eer access", NULL, GL_SAID_P2P_FAILED},
+                                     {"peer mapping", NULL, GL_SAID_P2P_FAILED},
+                                     {" IPC ", NULL, GL_SAID_P2P_FAILED},
+                                     {"cudaIpc", NULL, GL_SAID_P2P_FAILED},
+                                     {"out of memory", NULL, GL_SAID_OUT_OF_MEMORY},
+                                     {"CUDA calloc", NULL, GL_SAID_OUT_OF_MEMORY},
+                                     {"CUDA malloc", NULL, GL_SAID_OUT_OF_MEMORY},
+                                     {"Message truncated", NULL, GL_SAID_CALLS_DIFFER},
+                                     {"mismatch in rank count", NULL, GL_SAID_CALLS_DIFFER},
+                                     {"has already checked in", NULL, GL_SAID_CALLS_DIFFER},
+                                     {"ismatched", NULL, GL_SAID_CALLS_DIFFER},
+                                     {"ollective", "ismatch", GL_SAID_CALLS_DIFFER},
+                                     {"Connection refused", NULL, GL_SAID_REMOTE_GONE},
+                                     {"Connection closed", NULL, GL_SAID_REMOTE_GONE},
+                                     {"Connection reset", NULL, GL_SAID_REMOTE_GONE},
+                                     {"onnection timed out", NULL, GL_SAID_REMOTE_GONE},
+                                     {"connection abort", NULL, GL_SAID_REMOTE_GONE},
+                                     {"Broken pipe", NULL, GL_SAID_REMOTE_GONE},
+                                     {"No route to host", NULL, GL_SAID_REMOTE_GONE},
+                                     {"unreachable", NULL, GL_SAID_REMOTE_GONE},
+                                     {"Host is down", NULL, GL_SAID_REMOTE_GONE},
+                                     {"Network is down", NULL, GL_SAID_REMOTE_GONE},
+                                     {"remote process exited", NULL, GL_SAID_REMOTE_GONE},
+                                     {"error retry count", NULL, GL_SAID_REMOTE_GONE},
+                                     {"ocket recv failed", NULL, GL_SAID_REMOTE_GONE},
+                                     {"[Service thread]", NULL, GL_SAID_REMOTE_GONE},
+                                     {"[Proxy Service", NULL, GL_SAID_REMOTE_GONE},
+                                     {"Proxy Call to rank", NULL, GL_SAID_REMOTE_GONE},
+                                     {"window", "egist", GL_SAID_REGISTRATION}};
     return FIND_WORDS(rows, text);
 }
 
@@ -288,22 +288,22 @@ static gl_said completion_kind(const char *text)
 
 gl_said gl_log_warning_kind(const char *where, const char *text)
 {
+    char low[LOWERED_MAX];
     gl_said what = machine_failure(text);
     if (what == GL_SAID_COUNT)
         what = gl_log_nic_event(text);
     if (what == GL_SAID_COUNT)
         what = completion_kind(text);
-    bool error = what != GL_SAID_COUNT || is_error(text);
-    if (what == GL_SAID_COUNT && error && strstr(text, "Cuda failure") != NULL)
+    lower(text, low);
+    if (what == GL_SAID_COUNT && is_harmless(low))
+        return GL_SAID_WARN;
+    bool error = is_error(low), cuda = strstr(low, "cuda") != NULL;
+    if (what == GL_SAID_COUNT && error && cuda)
         what = kind_of_source(where); /* what failed is the part's; CUDA's words tell little */
     if (what == GL_SAID_COUNT)
         what = error_kind(text);
-    if (what == GL_SAID_COUNT && error &&
-        (strstr(text, "CUDA") != NULL || strstr(text, "Cuda") != NULL ||
-         strstr(text, "cuda") != NULL))
-        what = GL_SAID_CUDA_FAILED;
     if (what == GL_SAID_COUNT && error)
-        what = kind_of_source(where);
+        what = cuda ? GL_SAID_CUDA_FAILED : kind_of_source(where);
     return what != GL_SAID_COUNT ? what : error ? GL_SAID_WARN_ERROR : GL_SAID_WARN;
 }
 

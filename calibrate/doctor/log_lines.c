@@ -314,6 +314,7 @@ static void read_u(gl_log *log, gl_arena *arena, const gl_log_place *place,
                    const gl_log_piece *piece, const char *text)
 {
     if (gl_starts_with(text, "Using network ")) {
+        gl_log_note_init_stage(log, arena, place, piece, GL_INIT_NETWORK, text);
         bool socket = gl_starts_with(text + 14, "Socket");
         gl_log_say(log, arena, place, piece, socket ? GL_SAID_USING_SOCKET : GL_SAID_USING_OTHER);
         if (!gl_starts_with(text + 14, log->network) || log->network[0] == '\0')
@@ -379,6 +380,8 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
             gl_log_read_channel(log, arena, place, piece, text);
         break;
     case 'T':
+        if (gl_starts_with(text, "Trees ["))
+            gl_log_note_init_stage(log, arena, place, piece, GL_INIT_TREES, text);
         if (gl_starts_with(text, "Tree") || gl_starts_with(text, "TOPO"))
             return;
         if (gl_starts_with(text, "TUNER/Plugin: Using "))
@@ -390,6 +393,10 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
     case 'U':
         read_u(log, arena, place, piece, text);
         return;
+    case 'I':
+        if (gl_starts_with(text, "Init timings"))
+            gl_log_note_init_timings(log, piece);
+        break;
     case 'L':
         if (gl_starts_with(text, "Loading topology file"))
             gl_log_say(log, arena, place, piece, GL_SAID_TOPO_FILE);
@@ -510,6 +517,10 @@ void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, 
     const char *version;
     if (strchr(line, 'R') != NULL && read_device(log, arena, place, line))
         return;
+    if (strstr(line, "# nThread ") != NULL)
+        gl_log_begin_run(log);
+    else if (strstr(line, "# Avg bus bandwidth") != NULL)
+        gl_log_end_run(log);
     if ((version = strstr(line, "NCCL version ")) != NULL) {
         log->nccl_lines += isdigit((unsigned char)version[13]) != 0;
         read_version(log, arena, place, NULL, version);

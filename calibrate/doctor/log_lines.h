@@ -30,6 +30,24 @@ void gl_log_read_channel(gl_log *log, gl_arena *arena, const gl_log_place *place
 void gl_log_read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *place,
                               const gl_log_piece *piece, const char *text);
 
+/* Of such a line: whether an init begins or completes. */
+void gl_log_note_init(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                      const gl_log_piece *piece, const char *text, long rank, long ranks);
+void gl_log_note_init_timings(gl_log *log, const gl_log_piece *piece);
+void gl_log_note_init_stage(gl_log *log, gl_arena *arena, const gl_log_place *place,
+                            const gl_log_piece *piece, gl_init_stage stage, const char *text);
+
+/* A run of nccl-tests begins, and what hangs until then belongs to another; its results are there,
+ * so that all of its inits completed, whatever lines were lost. */
+void gl_log_begin_run(gl_log *log);
+void gl_log_end_run(gl_log *log);
+
+/* What a file says last. */
+void gl_log_end_file(gl_log *log, const gl_log_piece *last);
+
+/* The file ends inside a line: what it does not say proves nothing. */
+void gl_log_forget_inits_of(gl_log *log, const char *file);
+
 /* NICs, network plugins and GPUDirect RDMA (NET). */
 void gl_log_read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
                      const gl_log_piece *piece, const char *text);

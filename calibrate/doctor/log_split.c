@@ -163,7 +163,7 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
 {
     char *end = end_of_host(line, mark);
     piece->host = -1;
-    piece->thread = 0;
+    piece->thread = piece->process = 0;
     piece->start = mark;
     if (end == NULL)
         return;
@@ -176,7 +176,10 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
         return;
     size_t glued = glued_length(log, word, length, again);
     piece->start = glued < length ? word + glued : word;
-    piece->thread = hash_of(word + length, (size_t)(end - word) - length);
+    const char *ids = word + length; /* ":PID:TID" */
+    piece->thread = hash_of(ids, (size_t)(end - ids));
+    const char *second = memchr(ids + 1, ':', (size_t)(end - ids - 1));
+    piece->process = hash_of(ids, (size_t)((second != NULL ? second : end) - ids));
     piece->host = gl_log_host(log, arena, word + glued, length - glued);
 }
 

@@ -7,8 +7,8 @@
 
 /* What one process said. */
 typedef struct gl_log_piece {
-    int host;        /* index in log->hosts; −1 unknown */
-    uint64_t thread; /* tells threads apart */
+    int host;                 /* index in log->hosts; −1 unknown */
+    uint64_t thread, process; /* tell threads and processes apart */
     bool is_warning;
     char *start; /* of the prefix */
     char *text;  /* behind "NCCL INFO " */

@@ -31,7 +31,7 @@ typedef struct gl_rules {
 } gl_rules;
 
 extern const gl_rules gl_rules_node, gl_rules_nvlink, gl_rules_net, gl_rules_nic, gl_rules_fabric,
-    gl_rules_failures, gl_rules_job, gl_rules_settings, gl_rules_curves;
+    gl_rules_init, gl_rules_failures, gl_rules_job, gl_rules_settings, gl_rules_curves;
 
 /* Adds a finding with its proof. The returned one may be changed until the next is added. */
 gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_quote proof);

@@ -8,7 +8,7 @@ void gl_line_reader_begin(gl_line_reader *reader, FILE *stream)
     reader->stream = stream;
     reader->number = 0;
     reader->start = reader->end = 0;
-    reader->finished = reader->failed = false;
+    reader->finished = reader->failed = reader->is_cut = false;
 }
 
 /* Refills the empty buffer. */
@@ -49,6 +49,7 @@ char *gl_line_reader_next(gl_line_reader *reader, size_t *length)
         const char *newline = memchr(text, '\n', reader->end - reader->start);
         size_t taken = newline != NULL ? (size_t)(newline - text) : reader->end - reader->start;
         any = true;
+        reader->is_cut = newline == NULL;
         append(reader, &used, text, taken);
         reader->start += taken + (newline != NULL);
         if (newline != NULL)

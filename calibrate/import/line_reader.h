@@ -16,6 +16,7 @@ typedef struct gl_line_reader {
     int number; /* of the line that was read last, from 1 */
     size_t start, end;
     bool finished, failed;
+    bool is_cut; /* the line that was read last has no end: the stream ended inside it */
     char line[GL_LINE_MAX + 1];
     char buffer[GL_LINE_MAX];
 } gl_line_reader;
