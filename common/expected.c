@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static gl_expectation unknown(const char *basis)
@@ -258,6 +259,20 @@ const gl_expected_gpu *gl_expected_find_gpu(const gl_expected *expected, const c
         longest = length;
     }
     return best;
+}
+
+const gl_expected_gpu *gl_expected_find_device(const gl_expected *expected, int device)
+{
+    for (size_t i = 0; i < expected->gpu_count; i++)
+        for (const char *id = expected->gpus[i].devices; *id != '\0';) {
+            char *end;
+            if (strtol(id, &end, 16) == device)
+                return &expected->gpus[i];
+            if (end == id)
+                break;
+            id = end;
+        }
+    return NULL;
 }
 
 const gl_expected_link *gl_expected_find_link(const gl_expected *expected, const char *name)

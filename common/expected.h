@@ -37,6 +37,8 @@ typedef struct gl_expected_gpu {
     const char *nvlink;    /* link between GPUs; "" none */
     const char *pcie;      /* its PCIe link, peer to peer */
     const char *host_path; /* through host memory */
+    int sm;                /* 90 = compute capability 9.0; 0 not in the table */
+    const char *devices; /* PCI device ids, hexadecimal, with blanks between; "" not in the table */
     const char *source;
 } gl_expected_gpu;
 
@@ -62,6 +64,8 @@ bool gl_expected_same_name(const char *a, const char *b);
 
 /* NULL when it is not in the tables. The longest name that fits is taken, by the same rule. */
 const gl_expected_gpu *gl_expected_find_gpu(const gl_expected *expected, const char *name);
+/* By the PCI device id (0x2330); NULL when it is not in the table. */
+const gl_expected_gpu *gl_expected_find_device(const gl_expected *expected, int device);
 const gl_expected_link *gl_expected_find_link(const gl_expected *expected, const char *name);
 
 /* The link that a transport is on this GPU. Of networks: the one with this rate of a NIC

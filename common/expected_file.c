@@ -156,6 +156,8 @@ bool gl_expected_read_gpus(const char *text, const char *file, gl_arena *arena,
                                .nvlink = field(&t, "nvlink"),
                                .pcie = field(&t, "pcie"),
                                .host_path = field(&t, "host_path"),
+                               .sm = (int)strtol(field(&t, "sm"), NULL, 10),
+                               .devices = field(&t, "pci_devices"),
                                .source = field(&t, "source")};
         if (gpu.name[0] == '\0' || gpu.links < 0 || gpu.links > 1000)
             return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file, .line = t.line}, NULL,

@@ -211,9 +211,10 @@ static void apply(gl_diagnosis *d, const gl_rule *rule)
 
 gl_findings gl_findings_of(const gl_facts *facts)
 {
-    static const gl_rules *const groups[] = {
-        &gl_rules_node,     &gl_rules_nvlink, &gl_rules_net, &gl_rules_nic,      &gl_rules_fabric,
-        &gl_rules_failures, &gl_rules_init,   &gl_rules_job, &gl_rules_settings, &gl_rules_curves};
+    static const gl_rules *const groups[] = {&gl_rules_node,     &gl_rules_nvlink, &gl_rules_net,
+                                             &gl_rules_nic,      &gl_rules_pcie,   &gl_rules_fabric,
+                                             &gl_rules_failures, &gl_rules_init,   &gl_rules_job,
+                                             &gl_rules_settings, &gl_rules_curves};
     gl_diagnosis d = {.facts = facts, .arena = facts->arena};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (size_t i = 0; i < groups[g]->count; i++)

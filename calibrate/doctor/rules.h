@@ -30,8 +30,9 @@ typedef struct gl_rules {
     size_t count;
 } gl_rules;
 
-extern const gl_rules gl_rules_node, gl_rules_nvlink, gl_rules_net, gl_rules_nic, gl_rules_fabric,
-    gl_rules_init, gl_rules_failures, gl_rules_job, gl_rules_settings, gl_rules_curves;
+extern const gl_rules gl_rules_node, gl_rules_nvlink, gl_rules_net, gl_rules_nic, gl_rules_pcie,
+    gl_rules_fabric, gl_rules_init, gl_rules_failures, gl_rules_job, gl_rules_settings,
+    gl_rules_curves;
 
 /* Adds a finding with its proof. The returned one may be changed until the next is added. */
 gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_quote proof);
@@ -82,6 +83,9 @@ const gl_expected_gpu *gl_gpu_of(const gl_diagnosis *d);
 
 /* A line that proves NVLink between GPUs; its text is NULL when there is none. */
 gl_quote gl_nvlink_proof(const gl_diagnosis *d);
+
+/* NICs of one model that sit alike: both beside a GPU, or both not. */
+bool gl_xml_are_siblings(const gl_topo_xml *x, const gl_xml_net *a, const gl_xml_net *b);
 
 /* Is the value one of a list with blanks between (" 1 2 "), whatever its case? */
 bool gl_is_among(const char *values, const char *value);

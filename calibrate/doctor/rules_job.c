@@ -150,7 +150,7 @@ static bool names_gpu_of_log(const gl_topo_xml *x, const gl_log *log)
 {
     for (size_t g = 0; g < x->gpu_count; g++)
         for (size_t i = 0; i < log->bus_count; i++)
-            if (bus_number(x->gpus[g].bus) == log->buses[i])
+            if (bus_number(x->gpus[g].pcie.bus) == log->buses[i])
                 return true;
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which NICs are used, and where GPUs and NICs sit: NUMA nodes, PCIe. */
+/* Which NICs are used, at what speed, and where GPUs and NICs sit: NUMA nodes. */
 #include "calibrate/doctor/rules.h"
 
 #include <stdlib.h>
@@ -67,6 +67,23 @@ static void check_one_nic(gl_diagnosis *d, const gl_rule *rule)
         gl_found_proof(f, hca->quote);
 }
 
+/* Are the listed NICs alike, by what is known of them? */
+static bool are_alike(const gl_log_nccl_host *h)
+{
+    const gl_log_nic *first = NULL;
+    for (int i = 0; i < GL_LOG_NIC_LIMIT && h->nics != NULL; i++) {
+        const gl_log_nic *n = &h->nics[i];
+        if ((h->nics_listed >> i & 1) == 0)
+            continue;
+        first = first != NULL ? first : n;
+        if (n->layer != first->layer || n->bytes_per_s > first->bytes_per_s ||
+            n->bytes_per_s < first->bytes_per_s)
+            return false;
+    }
+    return first != NULL;
+}
+
+/* Half of them or more carry nothing, although there are ranks enough. */
 static void check_some_nics(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_log *log = d->facts->log;
@@ -75,12 +92,99 @@ static void check_some_nics(gl_diagnosis *d, const gl_rule *rule)
         int used = count_bits(h->nics_used), listed = nics_of(h);
         if (used < 2 || used >= listed || used >= h->ranks_seen || !all_ranks_seen(log, h))
             continue;
-        gl_finding *f = gl_found(d, rule, h->nic_quote);
+        bool half = 2 * used <= listed && h->ranks_seen >= listed && are_alike(h);
+        gl_finding *f = gl_found_as(d, rule, half ? GL_WARNING : GL_NOTE, h->nic_quote);
+        gl_found_proof(f, list_quote(h));
         f->subject = h->name;
         f->title = gl_arena_printf(d->arena, "%s uses %d of the %d NICs that NCCL lists", h->name,
                                    used, listed);
         return;
     }
+}
+
+static gl_path nearest_nic(const gl_matrix *m, const gl_matrix_row *row, size_t *nics)
+{
+    gl_path nearest = GL_PATH_UNKNOWN;
+    *nics = 0;
+    for (size_t c = 0; c < m->column_count; c++) {
+        gl_path path = row->cells[c].path;
+        if (m->is_gpu[c] || path < GL_PATH_PIX || path > GL_PATH_SYS)
+            continue;
+        (*nics)++;
+        nearest = nearest == GL_PATH_UNKNOWN || path < nearest ? path : nearest;
+    }
+    return nearest;
+}
+
+/* ---- NCCL_IB_HCA beside topo -m ---- */
+
+/* Does the setting name the device? "mlx5_1" is a beginning of names, "=mlx5_1" one name, "^" all
+ * but those; ports (":1") stand behind names. */
+static bool hca_selects(const char *value, const char *device)
+{
+    bool except = *value == '^';
+    value += except;
+    bool exact = *value == '=';
+    value += exact;
+    bool named = false;
+    while (*value != '\0' && !named) {
+        size_t length = strcspn(value, ":,");
+        named =
+            length > 0 && strncmp(value, device, length) == 0 && (!exact || device[length] == '\0');
+        value += strcspn(value, ",");
+        value += *value == ',';
+    }
+    return named != except;
+}
+
+/* Is a NIC among those that are nearest to some GPU, on its NUMA node? */
+static bool is_near(const gl_matrix *m, size_t column)
+{
+    for (size_t r = 0; r < m->row_count; r++) {
+        size_t nics;
+        gl_path path = m->rows[r].cells[column].path;
+        if (m->rows[r].is_gpu && path >= GL_PATH_PIX && path <= GL_PATH_NODE &&
+            path == nearest_nic(m, &m->rows[r], &nics))
+            return true;
+    }
+    return false;
+}
+
+/* Names of one kind begin alike: "mlx5_". */
+static bool is_same_kind(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "0123456789");
+    return strncmp(a, b, length) == 0;
+}
+
+static void check_hca(gl_diagnosis *d, const gl_rule *rule)
+{
+    const gl_log_setting *hca = gl_log_find_setting(d->facts->log, "NCCL_IB_HCA");
+    if (hca == NULL || d->facts->topology.count != 1 || gl_on_several_nodes(d) == GL_NO)
+        return;
+    const gl_matrix *m = d->facts->topology.items[0];
+    const char *taken = NULL, *left = NULL;
+    size_t named = 0, near = 0;
+    for (size_t c = 0; c < m->column_count; c++) {
+        const char *device = m->device[c];
+        if (m->is_gpu[c] || device == NULL || !is_near(m, c))
+            continue;
+        bool selected = hca_selects(hca->value, device);
+        near++;
+        named += selected;
+        taken = selected && taken == NULL ? device : taken;
+        left = !selected && left == NULL ? device : left;
+    }
+    if (named == 0 || left == NULL || 2 * named > near || !is_same_kind(taken, left))
+        return;
+    gl_finding *f = gl_found(d, rule, hca->quote);
+    for (size_t r = 0; r < m->row_count && f->proof_count < 2; r++)
+        if (m->rows[r].is_gpu)
+            gl_found_proof(f, m->rows[r].quote);
+    f->title = gl_arena_printf(d->arena,
+                               "NCCL_IB_HCA leaves NCCL %zu of %zu NICs that are near GPUs; %s is "
+                               "left out",
+                               named, near, left);
 }
 
 /* Which of 'I' and 'E' are among the NICs of a mask. */
@@ -162,21 +266,52 @@ static void check_unequal_nics(gl_diagnosis *d, const gl_rule *rule)
                                count_bits(most->nics_listed), most->name);
 }
 
-/* ---- NUMA ---- */
-
-static gl_path nearest_nic(const gl_matrix *m, const gl_matrix_row *row, size_t *nics)
+/* Does it share its outermost bridge with a GPU? Where nothing does, all are alike. */
+static bool is_beside_gpu(const gl_topo_xml *x, const gl_xml_net *net)
 {
-    gl_path nearest = GL_PATH_UNKNOWN;
-    *nics = 0;
-    for (size_t c = 0; c < m->column_count; c++) {
-        gl_path path = row->cells[c].path;
-        if (m->is_gpu[c] || path < GL_PATH_PIX || path > GL_PATH_SYS)
-            continue;
-        (*nics)++;
-        nearest = nearest == GL_PATH_UNKNOWN || path < nearest ? path : nearest;
-    }
-    return nearest;
+    for (size_t g = 0; g < x->gpu_count; g++)
+        if (net->bridge[0] != '\0' && strcmp(x->gpus[g].bridge, net->bridge) == 0)
+            return true;
+    return false;
 }
+
+bool gl_xml_are_siblings(const gl_topo_xml *x, const gl_xml_net *a, const gl_xml_net *b)
+{
+    return a->is_rdma && b->is_rdma && a->pcie.device == b->pcie.device &&
+           is_beside_gpu(x, a) == is_beside_gpu(x, b);
+}
+
+/* A NIC slower than its siblings, and few like it. */
+static void check_xml_slow_nic(gl_diagnosis *d, const gl_rule *rule)
+{
+    for (size_t i = 0; i < d->facts->xml_count; i++) {
+        const gl_topo_xml *x = d->facts->xml[i];
+        for (size_t n = 0; n < x->net_count; n++) {
+            const gl_xml_net *slow = &x->nets[n], *fast = NULL;
+            size_t siblings = 0, faster = 0;
+            for (size_t k = 0; k < x->net_count; k++) {
+                const gl_xml_net *other = &x->nets[k];
+                if (!gl_xml_are_siblings(x, slow, other) || !(other->bytes_per_s > 0))
+                    continue;
+                bool is_faster = slow->bytes_per_s < 0.9 * other->bytes_per_s;
+                siblings++;
+                faster += is_faster;
+                fast = is_faster && fast == NULL ? other : fast;
+            }
+            if (fast == NULL || !(slow->bytes_per_s > 0) || 2 * faster < siblings)
+                continue;
+            gl_finding *f = gl_found(d, rule, slow->quote);
+            gl_found_proof(f, fast->quote);
+            f->subject = slow->name;
+            f->title = gl_arena_printf(d->arena, "%s runs at %.0f Gbit/s, where %s runs at %.0f",
+                                       slow->name, slow->bytes_per_s * 8e-9, fast->name,
+                                       fast->bytes_per_s * 8e-9);
+            break;
+        }
+    }
+}
+
+/* ---- NUMA ---- */
 
 static bool one_numa(const gl_matrix *m)
 {
@@ -326,96 +461,21 @@ static void check_used_nic(gl_diagnosis *d, const gl_rule *rule)
     }
 }
 
-static void check_narrow(gl_diagnosis *d, const gl_rule *rule)
-{
-    for (size_t i = 0; i < d->facts->xml_count; i++)
-        for (size_t g = 0; g < d->facts->xml[i]->gpu_count; g++) {
-            const gl_xml_gpu *gpu = &d->facts->xml[i]->gpus[g];
-            if (gpu->width <= 0 || gpu->width >= 16) /* 0: a virtual machine does not say */
-                continue;
-            gl_finding *f = gl_found(d, rule, gpu->quote);
-            f->subject = gpu->bus;
-            f->title =
-                gl_arena_printf(d->arena, "GPU %s has %d PCIe lanes, not 16", gpu->bus, gpu->width);
-            break;
-        }
-}
-
-/* Is a part of the GPUs slower than the rest, and no more than half of them? Machines whose GPUs
- * are all alike are as they were built, or idle. */
-static bool is_a_part(size_t slow, size_t all)
-{
-    return slow > 0 && 2 * slow <= all;
-}
-
-static void check_slow_dump(gl_diagnosis *d, const gl_rule *rule)
-{
-    const gl_log *log = d->facts->log;
-    for (size_t i = 0; i < log->host_count; i++) {
-        const gl_log_nccl_host *h = &log->hosts[i];
-        const gl_log_gpu *fast = NULL, *slowest = NULL;
-        size_t slow = 0;
-        for (size_t g = 0; g < h->gpu_count; g++)
-            fast = fast == NULL || h->gpus[g].gb_per_s > fast->gb_per_s ? &h->gpus[g] : fast;
-        for (size_t g = 0; g < h->gpu_count; g++) {
-            const gl_log_gpu *gpu = &h->gpus[g];
-            if (gpu->gb_per_s < 1 || gpu->gb_per_s > 0.9 * fast->gb_per_s)
-                continue; /* below 1 GB/s a virtual machine hides the tree, another finding */
-            slow++;
-            slowest = slowest == NULL || gpu->gb_per_s < slowest->gb_per_s ? gpu : slowest;
-        }
-        if (!is_a_part(slow, h->gpu_count))
-            continue;
-        gl_finding *f = gl_found(d, rule, slowest->quote);
-        gl_found_proof(f, fast->quote);
-        f->subject = h->name;
-        f->title =
-            gl_arena_printf(d->arena, "GPU %s of %s is on PCIe at %.3g GB/s, its siblings at %.3g",
-                            slowest->bus, h->name, slowest->gb_per_s, fast->gb_per_s);
-    }
-}
-
-/* "32.0 GT/s PCIe" times the lanes; 0 unknown. */
-static double pcie_rate(const gl_xml_gpu *gpu)
-{
-    return strtod(gpu->speed, NULL) * (gpu->width > 0 ? gpu->width : 0);
-}
-
-static void check_slow_xml(gl_diagnosis *d, const gl_rule *rule)
-{
-    for (size_t i = 0; i < d->facts->xml_count; i++) {
-        const gl_topo_xml *x = d->facts->xml[i];
-        const gl_xml_gpu *fast = NULL, *slowest = NULL;
-        size_t slow = 0;
-        for (size_t g = 0; g < x->gpu_count; g++)
-            fast = fast == NULL || pcie_rate(&x->gpus[g]) > pcie_rate(fast) ? &x->gpus[g] : fast;
-        for (size_t g = 0; g < x->gpu_count; g++) {
-            const gl_xml_gpu *gpu = &x->gpus[g];
-            if (!(pcie_rate(gpu) > 0) || pcie_rate(gpu) > 0.9 * pcie_rate(fast) || gpu->width < 16)
-                continue; /* fewer lanes are another finding */
-            slow++;
-            slowest = slowest == NULL || pcie_rate(gpu) < pcie_rate(slowest) ? gpu : slowest;
-        }
-        if (!is_a_part(slow, x->gpu_count))
-            continue;
-        gl_finding *f = gl_found(d, rule, slowest->quote);
-        gl_found_proof(f, fast->quote);
-        f->subject = slowest->bus;
-        f->title = gl_arena_printf(d->arena, "GPU %s is on PCIe at %s, its siblings at %s",
-                                   slowest->bus, slowest->speed, fast->speed);
-    }
-}
-
 static const gl_rule rules[] = {
     {"one-nic", GL_WARNING, "All ranks of a node use one NIC of several",
      "The node's bandwidth is that of one NIC.",
      "Check NCCL_IB_HCA (exact names, \"=\" prefix), link states and speeds of the other NICs, and "
      "NCCL_TOPO_FILE.",
      .check = check_one_nic},
-    {"nics-idle", GL_NOTE, "Some NICs of a node are not used",
+    {"nics-idle", GL_WARNING, "Some NICs of a node are not used",
      "Storage and management NICs are often in the list; NCCL takes those that are near and fast.",
      "If they should carry traffic, compare speed and PCIe place with those in use (topo -m).",
      .check = check_some_nics},
+    {"nics-idle", GL_WARNING, "NCCL_IB_HCA leaves out NICs that are near GPUs",
+     "The node's bandwidth is that of the NICs that are named; GPUs near others reach them over a "
+     "longer way.",
+     "Name all NICs of the fabric in NCCL_IB_HCA (\"=\" before exact names), or unset it.",
+     .check = check_hca},
     {"nic-mixed-fabric", GL_WARNING, "InfiniBand and Ethernet NICs are in one list",
      "They are different networks: a ring may be sent where no route is. Several fabrics on "
      "purpose "
@@ -424,6 +484,11 @@ static const gl_rule rules[] = {
     {"nic-slow", GL_WARNING, "A NIC is slower than the others", "A ring over it runs at its speed.",
      "Check its cable and port (ibstat, ethtool), or leave it out with NCCL_IB_HCA.",
      .check = check_slow_nic},
+    {"nic-slow", GL_WARNING, "A NIC in the topology is slower than its siblings",
+     "A ring over it runs at its speed.",
+     "Check its cable, transceiver and port (ibstat, ethtool, mlxlink), or leave it out with "
+     "NCCL_IB_HCA.",
+     .check = check_xml_slow_nic},
     {"nics-differ", GL_WARNING, "NCCL lists more NICs on some hosts than on others",
      "A NIC that is down or hidden on one host leaves the whole job its bandwidth: rings go at the "
      "speed of the host that has fewest.",
@@ -454,22 +519,6 @@ static const gl_rule rules[] = {
      "Check NCCL_IB_HCA, CUDA_VISIBLE_DEVICES and the order of ranks; NCCL_CROSS_NIC=0 keeps rails "
      "apart.",
      .check = check_used_nic},
-    {"pcie-narrow", GL_WARNING, "A GPU has fewer PCIe lanes than 16",
-     "PCIe bandwidth falls with the lanes.",
-     "Reseat the card, check the riser and the slot's bifurcation in the BIOS.",
-     .check = check_narrow},
-    {"pcie-slow", GL_WARNING, "A GPU's PCIe link is slower than those of its siblings",
-     "It came up at a lower generation or width: what it exchanges with host and NICs is as slow, "
-     "and all ranks wait for it.",
-     "Compare with lspci -vv (LnkCap and LnkSta) under load; reseat the card, check the riser, "
-     "restart the machine.",
-     .check = check_slow_dump},
-    {"pcie-slow", GL_WARNING, "A GPU's PCIe link is slower than those of its siblings",
-     "It came up at a lower generation: what it exchanges with host and NICs is as slow, and all "
-     "ranks wait for it.",
-     "Compare with lspci -vv (LnkCap and LnkSta) under load; reseat the card, check the riser, "
-     "restart the machine.",
-     .check = check_slow_xml},
 };
 
 const gl_rules gl_rules_nic = {rules, sizeof rules / sizeof *rules};

@@ -381,8 +381,9 @@ static void missing_in_xml(gl_diagnosis *d, const gl_rule *rule, const gl_topo_x
             continue;
         gl_finding *f = gl_found(d, rule, x->gpus[g].quote);
         gl_found_proof(f, x->links[0].quote);
-        f->subject = gl_arena_printf(d->arena, "GPU %s", x->gpus[g].bus);
-        f->title = gl_arena_printf(d->arena, "GPU %s has no NVLink, others have", x->gpus[g].bus);
+        f->subject = gl_arena_printf(d->arena, "GPU %s", x->gpus[g].pcie.bus);
+        f->title =
+            gl_arena_printf(d->arena, "GPU %s has no NVLink, others have", x->gpus[g].pcie.bus);
     }
 }
 
@@ -394,7 +395,8 @@ static void check_xml(gl_diagnosis *d, const gl_rule *rule)
         size_t count = 0;
         for (size_t i = 0; i < x->link_count && i < 4096; i++) {
             const gl_xml_link *link = &x->links[i];
-            const char *from = x->gpus[link->gpu].bus, *to = link->to_switch ? "NVS" : link->target;
+            const char *from = x->gpus[link->gpu].pcie.bus,
+                       *to = link->to_switch ? "NVS" : link->target;
             edge *known = (edge *)find_edge(edges, count, from, to);
             if (known != NULL)
                 known->weight += link->count; /* one of several switches */
@@ -407,7 +409,7 @@ static void check_xml(gl_diagnosis *d, const gl_rule *rule)
         for (size_t i = 0; i < count; i++) {
             bool gpu = is_switch(&edges[i]);
             for (size_t g = 0; g < x->gpu_count && !gpu; g++)
-                gpu = strcmp(x->gpus[g].bus, edges[i].to) == 0;
+                gpu = strcmp(x->gpus[g].pcie.bus, edges[i].to) == 0;
             if (gpu)
                 edges[gpus++] = edges[i];
         }
@@ -416,28 +418,56 @@ static void check_xml(gl_diagnosis *d, const gl_rule *rule)
     }
 }
 
-/* All GPUs of the file have fewer links than the model. */
+/* The model of the file's GPUs: by the PCI device, by a name in another text, or, since a count of
+ * links to a switch is that of one of the models of a generation, the one with the next count. */
+static const gl_expected_gpu *model_of(const gl_diagnosis *d, const gl_topo_xml *x, int links)
+{
+    const gl_expected *all = d->facts->expected;
+    const gl_expected_gpu *found = gl_expected_find_device(all, x->gpus[0].pcie.device);
+    if (found == NULL)
+        found = gl_gpu_of(d);
+    for (size_t i = 0; found == NULL && i < all->gpu_count; i++) {
+        const gl_expected_gpu *gpu = &all->gpus[i];
+        if (gpu->sm == x->gpus[0].sm && gpu->links == links)
+            return gpu;
+    }
+    for (size_t i = 0; found == NULL && i < all->gpu_count; i++) {
+        const gl_expected_gpu *gpu = &all->gpus[i];
+        if (gpu->sm == x->gpus[0].sm && gpu->links > links && links > 0)
+            found = gpu;
+    }
+    return found;
+}
+
+/* The most links to the switch that a GPU of the file has, and the first of them. */
+static int most_to_switch(const gl_topo_xml *x, const gl_xml_link **first)
+{
+    int most = 0;
+    *first = NULL;
+    for (size_t g = 0; g < x->gpu_count; g++) {
+        int links = 0;
+        for (size_t i = 0; i < x->link_count; i++)
+            if (x->links[i].gpu == (int)g && x->links[i].to_switch) {
+                links += x->links[i].count;
+                *first = *first == NULL ? &x->links[i] : *first;
+            }
+        most = links > most ? links : most;
+    }
+    return most;
+}
+
+/* All GPUs of the file have fewer links than the model, or none at all. */
 static void check_xml_model(gl_diagnosis *d, const gl_rule *rule)
 {
-    const gl_expected_gpu *gpu = gl_gpu_of(d);
-    if (gpu == NULL || !gpu->is_on_board || !gpu->has_multicast)
-        return;
     for (size_t k = 0; k < d->facts->xml_count; k++) {
         const gl_topo_xml *x = d->facts->xml[k];
-        int most = 0;
-        size_t first = x->link_count;
-        for (size_t g = 0; g < x->gpu_count; g++) {
-            int links = 0;
-            for (size_t i = 0; i < x->link_count; i++)
-                if (x->links[i].gpu == (int)g && x->links[i].to_switch) {
-                    links += x->links[i].count;
-                    first = i < first ? i : first;
-                }
-            most = links > most ? links : most;
-        }
-        if (most == 0 || most >= gpu->links)
+        const gl_xml_link *first;
+        int most = most_to_switch(x, &first);
+        const gl_expected_gpu *gpu = x->gpu_count > 0 ? model_of(d, x, most) : NULL;
+        if (gpu == NULL || !gpu->is_on_board || most >= gpu->links ||
+            (most == 0 && (x->link_count > 0 || x->gpu_count < 2)))
             continue;
-        gl_finding *f = gl_found(d, rule, x->links[first].quote);
+        gl_finding *f = gl_found(d, rule, first != NULL ? first->quote : x->gpus[0].quote);
         f->title = gl_arena_printf(d->arena, "The topology file has %d NVLinks a GPU; %s has %d",
                                    most, gpu->name, gpu->links);
     }

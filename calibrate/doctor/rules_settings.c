@@ -146,8 +146,10 @@ static void check(gl_diagnosis *d, const gl_rule *rule)
             gl_finding *f = gl_found_as(
                 d, rule, contradicted ? GL_NOTE : severity_of(d, &settings[k]), set->quote);
             f->subject = set->name;
-            f->title =
-                gl_arena_printf(d->arena, "%s=%s %s", set->name, set->value, settings[k].meaning);
+            /* A value that begins with "=" or "^" is easily misread beside the sign. */
+            bool marked = set->value[0] == '=' || set->value[0] == '^';
+            f->title = gl_arena_printf(d->arena, "%s=%s%s%s %s", set->name, marked ? "\"" : "",
+                                       set->value, marked ? "\"" : "", settings[k].meaning);
             f->advice = gl_arena_printf(d->arena, "Unset %s unless a measurement says it helps.",
                                         set->name);
             if (contradicted)

@@ -24,9 +24,8 @@ typedef struct element {
 /* An element that is open. */
 typedef struct level {
     char name[32];
-    const char *bus; /* of a <pci> */
-    const char *speed;
-    int width, gpu; /* index of a <gpu>; −1 */
+    gl_xml_pcie pcie; /* of a <pci> */
+    int gpu;          /* index of a <gpu>; −1 */
     bool is_pci;
 } level;
 
@@ -201,21 +200,25 @@ static const char *copy(parser *p, const char *text)
 
 /* The PCI device right around what is read, and how many bridges are around that. */
 typedef struct surroundings {
-    const level *device;
+    gl_xml_pcie device;
     int bridges;
     const char *outermost;
 } surroundings;
 
 static surroundings around(const parser *p)
 {
-    surroundings s = {.outermost = ""};
+    surroundings s = {.device = {.bus = "", .speed = ""}, .outermost = ""};
     int count = 0;
+    double slowest = 0;
     for (int i = 0; i < p->depth; i++)
         if (p->levels[i].is_pci) {
             if (count++ == 0)
-                s.outermost = p->levels[i].bus;
-            s.device = &p->levels[i];
+                s.outermost = p->levels[i].pcie.bus;
+            s.device = p->levels[i].pcie;
+            double link = s.device.link_bytes_per_s;
+            slowest = link > 0 && (!(slowest > 0) || link < slowest) ? link : slowest;
         }
+    s.device.path_bytes_per_s = slowest;
     s.bridges = count > 0 ? count - 1 : 0;
     if (s.bridges == 0)
         s.outermost = "";
@@ -231,9 +234,8 @@ static void add_gpu(parser *p, const element *e, gl_quote quote)
     t->gpus[t->gpu_count] = (gl_xml_gpu){.dev = integer_of(e, "dev", -1),
                                          .rank = integer_of(e, "rank", -1),
                                          .gdr = integer_of(e, "gdr", -1),
-                                         .bus = s.device != NULL ? s.device->bus : "",
-                                         .speed = s.device != NULL ? s.device->speed : "",
-                                         .width = s.device != NULL ? s.device->width : 0,
+                                         .sm = integer_of(e, "sm", -1),
+                                         .pcie = s.device,
                                          .cpu = p->cpu,
                                          .bridges = s.bridges,
                                          .bridge = s.outermost,
@@ -254,7 +256,7 @@ static void add_net(parser *p, const element *e, gl_quote quote)
         .gdr = integer_of(e, "gdr", -1),
         .bytes_per_s = integer_of(e, "speed", 0) > 0 ? integer_of(e, "speed", 0) * 1e6 / 8 : 0,
         .is_rdma = guid != NULL && strspn(guid, "0x") < strlen(guid),
-        .width = s.device != NULL ? s.device->width : 0,
+        .pcie = s.device,
         .cpu = p->cpu,
         .bridges = s.bridges,
         .bridge = s.outermost,
@@ -265,21 +267,44 @@ static void add_link(parser *p, const element *e, gl_quote quote)
 {
     gl_topo_xml *t = p->topology;
     int gpu = p->depth > 0 ? p->levels[p->depth - 1].gpu : -1;
-    const char *class = value_of(e, "tclass");
+    const char *class = value_of(e, "tclass"), *target = value_of(e, "target");
     if (gpu < 0 || t->link_count == GL_XML_LINKS_MAX)
         return;
     t->links[t->link_count++] =
         (gl_xml_link){.gpu = gpu,
-                      .target = copy(p, value_of(e, "target")),
+                      .target = copy(p, target),
                       .count = integer_of(e, "count", 0),
-                      .to_switch = class != NULL && gl_starts_with(class, "0x0680"),
+                      .to_switch = (class != NULL && gl_starts_with(class, "0x0680")) ||
+                                   (target != NULL && gl_starts_with(target, "fffffff")),
                       .quote = quote};
+}
+
+/* "16.0 GT/s PCIe" on 16 lanes; the first two generations send 10 bits for 8, later ones 130 for
+ * 128. */
+static double link_rate(const char *speed, int width)
+{
+    double giga_transfers = strtod(speed, NULL);
+    if (!(giga_transfers > 0) || giga_transfers > 1000 || width < 1)
+        return 0;
+    return giga_transfers * 1e9 * width / 8 * (giga_transfers < 6 ? 0.8 : 128.0 / 130);
+}
+
+static gl_xml_pcie pcie_of(parser *p, const element *e)
+{
+    const char *speed = copy(p, value_of(e, "link_speed"));
+    int width = integer_of(e, "link_width", 0);
+    return (gl_xml_pcie){.bus = copy(p, value_of(e, "busid")),
+                         .vendor = integer_of(e, "vendor", 0),
+                         .device = integer_of(e, "device", 0),
+                         .speed = speed,
+                         .width = width,
+                         .link_bytes_per_s = link_rate(speed, width)};
 }
 
 static void take(parser *p, const element *e, gl_quote quote)
 {
     level *now = &p->levels[p->depth];
-    *now = (level){.gpu = -1, .bus = "", .speed = ""};
+    *now = (level){.gpu = -1};
     snprintf(now->name, sizeof now->name, "%s", e->name);
     if (strcmp(e->name, "cpu") == 0) {
         p->cpu = p->topology->cpu_count++;
@@ -287,9 +312,7 @@ static void take(parser *p, const element *e, gl_quote quote)
             p->topology->numa[p->cpu] = integer_of(e, "numaid", -1);
     } else if (strcmp(e->name, "pci") == 0) {
         now->is_pci = true;
-        now->bus = copy(p, value_of(e, "busid"));
-        now->speed = copy(p, value_of(e, "link_speed"));
-        now->width = integer_of(e, "link_width", 0);
+        now->pcie = pcie_of(p, e);
     } else if (strcmp(e->name, "gpu") == 0) {
         add_gpu(p, e, quote);
     } else if (strcmp(e->name, "net") == 0) {

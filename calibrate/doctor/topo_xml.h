@@ -10,11 +10,19 @@
 
 enum { GL_XML_DEPTH_MAX = 64, GL_XML_DEVICES_MAX = 1024, GL_XML_LINKS_MAX = 8192 };
 
+/* The PCI device that something is. */
+typedef struct gl_xml_pcie {
+    const char *bus;
+    int vendor, device;      /* ids; 0 unknown */
+    const char *speed;       /* "32.0 GT/s PCIe"; "" unknown */
+    int width;               /* lanes; 0 unknown */
+    double link_bytes_per_s; /* of its own link; 0 unknown */
+    double path_bytes_per_s; /* of the slowest link up to the CPU; 0 unknown */
+} gl_xml_pcie;
+
 typedef struct gl_xml_gpu {
-    int dev, rank, gdr; /* −1 unknown */
-    const char *bus;    /* of the PCI device that it is */
-    const char *speed;  /* "32.0 GT/s PCIe"; "" unknown */
-    int width;          /* lanes; 0 unknown */
+    int dev, rank, gdr, sm; /* −1 unknown */
+    gl_xml_pcie pcie;
     int cpu;            /* index of the <cpu> around it */
     int bridges;        /* PCI devices between the CPU and the GPU */
     const char *bridge; /* bus id of the outermost one; "" */
@@ -26,7 +34,8 @@ typedef struct gl_xml_net {
     int dev, gdr;       /* −1 unknown */
     double bytes_per_s; /* 0 unknown */
     bool is_rdma;       /* has a GUID: InfiniBand or RoCE, no socket */
-    int width, cpu, bridges;
+    gl_xml_pcie pcie;
+    int cpu, bridges;
     const char *bridge;
     gl_quote quote;
 } gl_xml_net;

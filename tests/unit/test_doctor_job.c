@@ -132,15 +132,16 @@ static void test_torn_lines(void **state)
         /* A time glued to the host makes no host of its own; nor does a name in brackets. */
         {.log =
              "2025-05-16T16:39:51.208-07:00n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev "
-             "0 busId 1000 - Init START\n"
+             "0 busId 1000 - Init COMPLETE\n"
              "2025-05-16T16:39:52Zn0:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId "
-             "2000 - Init START\n"
+             "2000 - Init COMPLETE\n"
              "2025-05-16T16:39:53.208-07:00n0:1:2 [0] NCCL INFO Using network Socket\n",
          .wanted = ""},
-        {.log = "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 1 cudaDev 0 busId 1 - Init START\n"
-                "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n"
-                "<host>:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId 2 - Init START\n"
-                "<host>:1:2 [0] NCCL INFO Using network Socket\n",
+        {.log =
+             "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 1 cudaDev 0 busId 1 - Init START\n"
+             "<host>:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 - Init COMPLETE\n"
+             "<host>:2:3 [1] NCCL INFO comm 0x2 rank 1 nranks 2 cudaDev 1 busId 2 - Init COMPLETE\n"
+             "<host>:1:2 [0] NCCL INFO Using network Socket\n",
          .wanted = ""},
         /* Wrapped into JSON by a container, escaped by a web page. */
         {.log = "{\"log\":\"n0:1:2 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1\\n\","

@@ -45,7 +45,7 @@ static void test_sockets(void **state)
          .wanted = ""},
         /* Groups of two sizes: the ranks of the channel may be those of either. */
         {.log = TWO_NODES
-         "n0:1:2 [0] NCCL INFO comm 0x9 rank 0 nranks 2 cudaDev 0 busId 1 - Init START\n" IB L(
+         "n0:1:2 [0] NCCL INFO comm 0x9 rank 0 nranks 2 cudaDev 0 busId 1 - Init COMPLETE\n" IB L(
              0, 0, "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA"),
          .wanted = ""},
         {.log = TWO_NODES IB L(0, 0, "Channel 00/0 : 0[0] -> 1[0] [send] via NET/IB/0/GDRDMA"),
@@ -167,7 +167,7 @@ static void test_nics(void **state)
              "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; O") "n0:1:2 [0] NCCL INFO comm "
                                                                      "0x1 rank 0 nranks 4 cudaDev "
                                                                      "0 nvmlDev 0 busId 1 - Init "
-                                                                     "START\n" NIC(0, 0, 2, 1)
+                                                                     "COMPLETE\n" NIC(0, 0, 2, 1)
                                                                          NIC(0, 1, 3, 0),
          .topology = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\n"
                      "GPU0\t X \tNV18\tPIX\tSYS\t0-1\t0\nGPU1\tNV18\t X \tSYS\tPIX\t2-3\t1\n"

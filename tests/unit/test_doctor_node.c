@@ -210,7 +210,8 @@ static void test_two_sockets(void **state)
     (void)state;
 #define ON_GPU(rank)                                                                               \
     L(0, rank,                                                                                     \
-      "comm 0x1 rank " #rank " nranks 4 cudaDev " #rank " nvmlDev " #rank " busId 1 - Init START")
+      "comm 0x1 rank " #rank " nranks 4 cudaDev " #rank " nvmlDev " #rank                          \
+      " busId 1 - Init COMPLETE")
 #define PAIR(from, to, via)                                                                        \
     L(0, from, "Channel 00 : " #from "[" #from "] -> " #to "[" #to "] via " via)
 #define P2P_PAIRS  PAIR(0, 1, "P2P/CUMEM") PAIR(2, 3, "P2P/CUMEM")

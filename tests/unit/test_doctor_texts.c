@@ -235,11 +235,11 @@ static void test_xml(void **state)
          .wanted = ""},
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "18"))),
          .log = "n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 1000 - "
-                "Init START\n",
+                "Init COMPLETE\n",
          .wanted = ""},
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "18"))),
          .log = "n0:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 cudaDev 0 nvmlDev 0 busId 9d000 - "
-                "Init START\n",
+                "Init COMPLETE\n",
          .wanted = "warning stale-topology"},
         /* All alike, and fewer than the model has. */
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "9"))
