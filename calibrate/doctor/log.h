@@ -299,7 +299,8 @@ static inline bool gl_log_is_set_on(const gl_log_setting *setting, int host)
 /* The setting's value and proof; NULL when the log has none. */
 const gl_log_setting *gl_log_find_setting(const gl_log *log, const char *name);
 
-/* Did a rank of this communicator complete its init? Then all of its ranks took part. */
+/* Did a rank of this communicator (id 0: of one with as many ranks) complete its init? Then all of
+ * its ranks took part. */
 bool gl_log_is_completed(const gl_log *log, uint64_t id, int ranks);
 
 /* After the last stream: counts every host's ranks, and takes back what was concluded from single

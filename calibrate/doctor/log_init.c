@@ -84,7 +84,7 @@ static gl_log_comm *comm_of(gl_log *log, uint64_t id, int ranks)
 bool gl_log_is_completed(const gl_log *log, uint64_t id, int ranks)
 {
     for (size_t i = 0; i < log->comm_count; i++)
-        if (log->comms[i].id == id && log->comms[i].ranks == ranks)
+        if ((id == 0 || log->comms[i].id == id) && log->comms[i].ranks == ranks)
             return log->comms[i].completed > 0;
     return log->comm_count == GL_LOG_COMM_LIMIT; /* nobody knows */
 }

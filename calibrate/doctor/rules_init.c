@@ -46,7 +46,8 @@ static bool may_be_cut(const gl_log *log, const gl_log_init *first)
 static bool counts(const gl_log *log, const gl_log_init *entry)
 {
     if (entry->stage == GL_INIT_COMM)
-        return (!entry->is_bare || log->has_init_start || log->comm_count > 0) &&
+        return (!entry->is_bare || log->has_init_start ||
+                gl_log_is_completed(log, entry->id, entry->ranks)) &&
                !may_be_cut(log, entry);
     return is_old(log) &&
            (entry->stage == GL_INIT_TREES ||

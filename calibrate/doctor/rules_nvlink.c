@@ -456,6 +456,19 @@ static int most_to_switch(const gl_topo_xml *x, const gl_xml_link **first)
     return most;
 }
 
+/* Then it is the file that is wrong: another finding. */
+static bool matrix_shows(const gl_diagnosis *d, int links)
+{
+    for (size_t i = 0; i < d->facts->topology.count; i++) {
+        const gl_matrix *m = d->facts->topology.items[i];
+        for (size_t r = 0; r < m->row_count; r++)
+            for (size_t c = 0; c < m->column_count; c++)
+                if (m->rows[r].cells[c].path == GL_PATH_LINK && m->rows[r].cells[c].links >= links)
+                    return true;
+    }
+    return false;
+}
+
 /* All GPUs of the file have fewer links than the model, or none at all. */
 static void check_xml_model(gl_diagnosis *d, const gl_rule *rule)
 {
@@ -464,7 +477,7 @@ static void check_xml_model(gl_diagnosis *d, const gl_rule *rule)
         const gl_xml_link *first;
         int most = most_to_switch(x, &first);
         const gl_expected_gpu *gpu = x->gpu_count > 0 ? model_of(d, x, most) : NULL;
-        if (gpu == NULL || !gpu->is_on_board || most >= gpu->links ||
+        if (gpu == NULL || !gpu->is_on_board || most >= gpu->links || matrix_shows(d, gpu->links) ||
             (most == 0 && (x->link_count > 0 || x->gpu_count < 2)))
             continue;
         gl_finding *f = gl_found(d, rule, first != NULL ? first->quote : x->gpus[0].quote);

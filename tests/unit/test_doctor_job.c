@@ -211,9 +211,9 @@ static void test_broken(void **state)
         {.log = W(0, 0, "Call to ibv_create_qp failed with error Cannot allocate memory errno 12"),
          .wanted = "fault memlock"},
         {.log = W(0, 0, "Call to ibv_reg_mr failed with error Bad address"),
-         .wanted = "note warnings"},
+         .wanted = "warning registration-failed"},
         {.log = W(0, 0, "Cuda failure 'out of memory': Cannot allocate memory"),
-         .wanted = "note warnings"},
+         .wanted = "warning out-of-memory"},
         {.log = ONE_NODE "[rank3]:[E] [Rank 3] Watchdog caught collective operation timeout: "
                          "WorkNCCL(SeqNum=123, OpType=ALLREDUCE)\n",
          .wanted = "warning collective-timeout"},
