@@ -111,7 +111,8 @@ static gl_source guess(const char *head)
         return GL_SOURCE_NVLINK;
     gl_source matrix = strstr(head, "GPU0") != NULL ? kind_of_matrix(head) : GL_SOURCE_UNKNOWN;
     bool is_log = strstr(head, "NVRM: ") != NULL || strstr(head, "mlx5_core 0000:") != NULL ||
-                  strstr(head, " Linux version ") != NULL || tells_failure(head);
+                  strstr(head, " Linux version ") != NULL || strstr(head, "Last error:") != NULL ||
+                  tells_failure(head);
     return matrix == GL_SOURCE_UNKNOWN && other_program(head) == NULL && is_log ? GL_SOURCE_LOG
                                                                                 : matrix;
 }

@@ -76,6 +76,8 @@ static bool read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place,
     bool whole = !is_cut, more = gl_log_split_next(log, arena, line, line, false, &piece);
     if (!more) {
         gl_log_read_plain(log, arena, place, line);
+        if (line[strspn(line, " \r")] != '\0')
+            *last = (gl_log_piece){.host = -1};
         return whole;
     }
     while (more) {

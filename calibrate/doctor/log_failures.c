@@ -41,11 +41,13 @@ static bool is_hardware_xid(long xid)
 
 static gl_said xid_kind(const char *text)
 {
-    enum { CONTAINED = 94 };
+    enum { CONTAINED = 94, RECOVERY = 154 };
     const char *xid = strstr(text, " Xid (PCI:"), *close = xid != NULL ? strstr(xid, "): ") : NULL;
     if (close == NULL || !isdigit((unsigned char)close[3]))
         return GL_SAID_COUNT;
     long number = strtol(close + 3, NULL, 10);
+    if (number == RECOVERY) /* "… changed from 0x0 (None) to 0x2 (Node Reboot Required)" */
+        return strstr(close, " to 0x0") != NULL ? GL_SAID_XID : GL_SAID_GPU_ERROR;
     return number == CONTAINED       ? GL_SAID_GPU_CONTAINED
            : is_hardware_xid(number) ? GL_SAID_GPU_ERROR
                                      : GL_SAID_XID;
@@ -60,6 +62,7 @@ static gl_said machine_failure(const char *text)
         {"Invalid access of peer GPU memory over nvlink", NULL, GL_SAID_GPU_ERROR},
         {"fallen off the bus", NULL, GL_SAID_GPU_ERROR},
         {"GPU is lost", NULL, GL_SAID_GPU_ERROR},
+        {"Unable to determine the device handle for GPU", NULL, GL_SAID_GPU_ERROR},
         {"system not yet initialized", NULL, GL_SAID_FABRIC_MANAGER},
         {"cudaErrorSystemNotReady", NULL, GL_SAID_FABRIC_MANAGER},
         {"Driver/library version mismatch", NULL, GL_SAID_DRIVER_MISMATCH},
@@ -181,13 +184,14 @@ static bool has_any(const char *text, const char *const *words, size_t count)
 /* Words by which a warning tells of an error, and those by which it tells that NCCL goes on without
  * (a thread that ends, a file that is not there, what is tried next). In small letters. */
 static const char *const errors[] = {
-    "fail",    "error",     "mismatch",     "unreachable", "no space",  "not found", "refused",
-    "denied",  "timed out", "timeout",      "invalid",     "abort",     "cannot",    "could not",
-    "unable",  "corrupt",   "exceeded",     "wrong",       "lost",      " dead",     "unhandled",
-    "no such", "exhausted", "insufficient", "closed by",   "truncated", "unexpected"};
+    "fail",      "error",   "mismatch",  "unreachable",  "no space",  "no suitable", "not found",
+    "refused",   "denied",  "timed out", "timeout",      "invalid",   "abort",       "cannot",
+    "could not", "unable",  "corrupt",   "exceeded",     "wrong",     "lost",        " dead",
+    "unhandled", "no such", "exhausted", "insufficient", "closed by", "truncated",   "unexpected"};
 static const char *const harmless[] = {
-    "real path", "using default", "using internal", "falling back",    "fall back",      "ignor",
-    "skipping",  "deprecated",    "numa balancing", "get_async_event", "already enabled"};
+    "real path",       "using default", "using internal", "falling back",   "fall back",
+    " ignor",           "skipping",      "deprecated",     "numa balancing", "get_async_event",
+    "already enabled", "gdrcopy",       "libgdrapi",      "network instead"};
 
 static bool is_error(const char *low)
 {
@@ -231,6 +235,7 @@ static gl_said error_kind(const char *text)
                                      {"ulticast", NULL, GL_SAID_NVLS_FAILED},
                                      {"No space left on device", NULL, GL_SAID_SHM_FULL},
                                      {"failed to extend", NULL, GL_SAID_SHM_FULL},
+                                     {"creating shared memory", NULL, GL_SAID_SHM_FULL},
                                      {"shared memory segment", NULL, GL_SAID_SHM_APART},
                                      {"/dev/shm", "No such file", GL_SAID_SHM_APART},
                                      {"/dev/shm", NULL, GL_SAID_SHM_FAILED},
@@ -344,6 +349,7 @@ gl_said gl_log_plain_failure(const char *line)
         {"exited on signal", NULL, GL_SAID_PROCESS_ENDED},
         {"MPI_ABORT was invoked", NULL, GL_SAID_PROCESS_ENDED},
         {"oom-kill event", NULL, GL_SAID_PROCESS_ENDED},
+        {"oom_kill event", NULL, GL_SAID_PROCESS_ENDED},
         {"Out of memory: Killed process", NULL, GL_SAID_PROCESS_ENDED},
         {"srun: error: ", ": Killed", GL_SAID_PROCESS_ENDED},
         {"srun: error: ", ": Segmentation fault", GL_SAID_PROCESS_ENDED},

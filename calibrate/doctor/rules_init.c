@@ -167,7 +167,11 @@ static void check_init(gl_diagnosis *d, const gl_rule *rule)
     const gl_log_init *first = worst_of(log, &open);
     if (first == NULL || open <= log->glued_pieces)
         return;
-    gl_finding *f = gl_found(d, rule, first->quote);
+    gl_quote proof = first->quote;
+    if (proof.text == NULL) /* too many to quote each */
+        proof = first->stage == GL_INIT_COMM ? gl_said_first(d, GL_SAID_MANY_RANK_COMM)
+                                             : log->version_quote;
+    gl_finding *f = gl_found(d, rule, proof);
     const char *hosts = hosts_of(d, first);
     if (first->stage == GL_INIT_COMM)
         describe_comm(d, f, first, open);

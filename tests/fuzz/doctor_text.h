@@ -17,8 +17,17 @@ static inline void check(bool condition)
 
 static inline int fuzz_doctor_text(gl_source kind, const uint8_t *data, size_t size)
 {
-    static gl_expected_gpu gpus[] = {
-        {"NVIDIA H200", 18, true, true, true, "nvlink4", "pcie5-x16", "pcie5-x16-host", ""}};
+    static gl_expected_gpu gpus[] = {{.name = "NVIDIA H200",
+                                      .links = 18,
+                                      .is_on_board = true,
+                                      .has_multicast = true,
+                                      .has_rack = true,
+                                      .nvlink = "nvlink4",
+                                      .pcie = "pcie5-x16",
+                                      .host_path = "pcie5-x16-host",
+                                      .sm = 90,
+                                      .devices = "2335",
+                                      .source = ""}};
     static gl_expected_link links[] = {{.name = "nvlink4",
                                         .transport = GL_TRANSPORT_NVLINK,
                                         .line_bytes_per_s = 450e9,
