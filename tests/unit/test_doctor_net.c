@@ -118,12 +118,45 @@ static void test_gpudirect(void **state)
 static void test_nics(void **state)
 {
     (void)state;
+#define FOUR_NICS                                                                                  \
+    "\tGPU0\tGPU1\tmlx5_0\tmlx5_1\tmlx5_2\tmlx5_3\n"                                               \
+    "GPU0\t X \tNV18\tPIX\tPIX\tNODE\tNODE\n"                                                      \
+    "GPU1\tNV18\t X \tNODE\tNODE\tPIX\tPIX\n"
 #define NIC(host, rank, to, nic)                                                                   \
     L(host, rank, "Channel 00/0 : " #rank "[0] -> " #to "[0] [send] via NET/IB/" #nic "/GDRDMA")
     static const doctor_case cases[] = {
         {.log = TWO_NODES L(0, 0, IB8) NIC(0, 0, 2, 0) NIC(0, 1, 3, 0),
          .wanted = "warning one-nic"},
         {.log = TWO_NODES L(0, 0, IB8) NIC(0, 0, 2, 0) NIC(0, 1, 3, 1), .wanted = ""},
+        /* Half of the NICs carry nothing, and there are ranks enough. */
+        {.log = COMM(0, 0, 8, 2, 4) COMM(0, 1, 8, 2, 4) COMM(0, 2, 8, 2, 4) COMM(0, 3, 8, 2, 4)
+             L(0, 0, IB8) NIC(0, 0, 4, 0) NIC(0, 1, 5, 1) NIC(0, 2, 6, 0) NIC(0, 3, 7, 1),
+         .wanted = "warning nics-idle",
+         .in_proof = "n0 uses 2 of the 4 NICs"},
+        {.log = COMM(0, 0, 8, 2, 4) COMM(0, 1, 8, 2, 4) COMM(0, 2, 8, 2, 4) COMM(0, 3, 8, 2, 4)
+             L(0, 0, IB8) NIC(0, 0, 4, 0) NIC(0, 1, 5, 1) NIC(0, 2, 6, 2) NIC(0, 3, 7, 1),
+         .wanted = "note nics-idle"},
+        /* What NCCL_IB_HCA leaves of the NICs that topo -m shows near GPUs. */
+        {.log = TWO_NODES L(0, 0, "NCCL_IB_HCA set to =mlx5_1"),
+         .topology = FOUR_NICS,
+         .wanted = "warning nics-idle, note setting",
+         .in_proof = "NCCL_IB_HCA leaves NCCL 1 of 4 NICs that are near GPUs; mlx5_0 is left out"},
+        {.log = TWO_NODES L(0, 0, "NCCL_IB_HCA set to =mlx5_1"),
+         .topology = FOUR_NICS,
+         .wanted = "warning nics-idle, note setting",
+         .in_proof = "NCCL_IB_HCA=\"=mlx5_1\" chooses"},
+        {.log = TWO_NODES L(0, 0, "NCCL_IB_HCA set to ^mlx5_0,mlx5_2,mlx5_3"),
+         .topology = FOUR_NICS,
+         .wanted = "warning nics-idle, note setting"},
+        {.log = TWO_NODES L(0, 0, "NCCL_IB_HCA set to mlx5"),
+         .topology = FOUR_NICS,
+         .wanted = "note setting"},
+        {.log = TWO_NODES L(0, 0, "NCCL_IB_HCA set to mlx5_0:1,mlx5_1:1,mlx5_2:1"),
+         .topology = FOUR_NICS,
+         .wanted = "note setting"},
+        {.log = ONE_NODE L(0, 0, "NCCL_IB_HCA set to mlx5_0"),
+         .topology = FOUR_NICS,
+         .wanted = "note setting"},
         /* Half of the node's ranks are not in the log. */
         {.log = COMM(0, 0, 4, 2, 2) L(0, 0, IB8) NIC(0, 0, 2, 0), .wanted = ""},
         {.log = TWO_NODES L(0, 0, "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:1<0>")

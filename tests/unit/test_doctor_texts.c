@@ -197,6 +197,13 @@ static void test_xml(void **state)
     "<gpu dev=\"" dev                                                                              \
     "\" sm=\"90\" rank=\"0\" gdr=\"1\"><nvlink target=\"f:f:f.0\" count=\"" count                  \
     "\" tclass=\"0x068000\"/></gpu>"
+#define DEVICE_OF(device, speed, width, inner)                                                     \
+    "<pci busid=\"0000:01:00.0\" class=\"0x030200\" vendor=\"0x10de\" device=\"0x" device          \
+    "\" link_speed=\"" speed " GT/s PCIe\" link_width=\"" width "\">" inner "</pci>"
+#define NIC_OF(name, device, speed, rate)                                                          \
+    "<pci busid=\"0000:0" name ":00.0\" class=\"0x020700\" vendor=\"0x15b3\" device=\"0x" device   \
+    "\" link_speed=\"" speed " GT/s PCIe\" link_width=\"16\"><nic><net name=\"" name               \
+    "\" dev=\"0\" speed=\"" rate "\" guid=\"0xa088c2\" gdr=\"1\"/></nic></pci>"
 #define MLX(name, gdr)                                                                             \
     "<nic><net name=\"" name "\" dev=\"0\" speed=\"400000\" guid=\"0xa088c2\" gdr=\"" gdr          \
     "\"/></nic>"
@@ -246,6 +253,38 @@ static void test_xml(void **state)
                         PCI("0000:02:00.0", "16", SWITCHED("1", "9"))),
          .log = DEVICE("NVIDIA H200"),
          .wanted = "fault nvlink-missing"},
+        /* By the PCI device, or the generation, without any name. */
+        {.xml = CPU(DEVICE_OF("2330", "32.0", "16", SWITCHED("0", "17"))),
+         .wanted = "fault nvlink-missing",
+         .in_proof = "has 17 NVLinks a GPU"},
+        {.xml = CPU(DEVICE_OF("2324", "32.0", "16", SWITCHED("0", "8"))), .wanted = ""},
+        {.xml = CPU(DEVICE_OF("2324", "32.0", "16", SWITCHED("0", "7"))),
+         .wanted = "fault nvlink-missing"},
+        {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "17"))),
+         .wanted = "fault nvlink-missing"},
+        {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "8"))), .wanted = ""},
+        {.xml = CPU(PCI("0000:01:00.0", "16",
+                        "<gpu dev=\"0\" sm=\"80\" gdr=\"1\"><nvlink "
+                        "target=\"fffffff:ff:ff.0\" count=\"11\"/></gpu>")),
+         .wanted = "fault nvlink-missing"},
+        /* NICs of one model: their speed, and their PCIe links. */
+        {.xml = CPU(NIC_OF("a", "1021", "32.0", "400000") NIC_OF("b", "1021", "32.0", "400000")),
+         .wanted = ""},
+        {.xml = CPU(NIC_OF("a", "1021", "32.0", "400000") NIC_OF("b", "1021", "32.0", "100000")
+                        NIC_OF("c", "1021", "32.0", "400000")),
+         .wanted = "warning nic-slow",
+         .in_proof = "b runs at 100 Gbit/s, where a runs at 400"},
+        {.xml = CPU(NIC_OF("a", "1021", "32.0", "400000") NIC_OF("b", "101d", "32.0", "100000")
+                        NIC_OF("c", "1021", "32.0", "400000")),
+         .wanted = ""},
+        {.xml = CPU(NIC_OF("a", "1021", "32.0", "200000") NIC_OF("b", "1021", "16.0", "200000")
+                        NIC_OF("c", "1021", "32.0", "200000")),
+         .wanted = "warning pcie-slow",
+         .in_proof = "NIC b is on PCIe at 31.5 GB/s, its siblings at 63"},
+        {.xml = CPU(NIC_OF("a", "1021", "16.0", "400000")),
+         .wanted = "warning pcie-slow",
+         .in_proof = "PCIe lets 31.5 through"},
+        {.xml = CPU(NIC_OF("a", "1021", "16.0", "200000")), .wanted = ""},
         {.xml = CPU(PCI("0000:01:00.0", "16", SWITCHED("0", "12"))),
          .topology = "\tGPU0\tGPU1\nGPU0\t X \tNV18\nGPU1\tNV18\t X \n",
          .wanted = "warning stale-topology"},
