@@ -8,6 +8,7 @@
 #include "calibrate/import/prefix.h"
 #include "common/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 gl_log *gl_log_create(gl_arena *arena)
@@ -119,6 +120,36 @@ static bool holds(const char *text, size_t length, const char *words)
     return false;
 }
 
+static bool is_of_host(char c)
+{
+    return isalnum((unsigned char)c) || c == '-' || c == '.' || c == '_';
+}
+
+/* Does the first line begin inside a host's name? Then the word that is left of "HOST:PID:" stands
+ * again behind the rest of the name. */
+static bool begins_torn(const char *start, size_t length)
+{
+    char word[128];
+    size_t used = 0, colons = 0;
+    while (used < length && used + 1 < sizeof word && colons < 2 && start[used] > ' ') {
+        word[used] = start[used];
+        colons += start[used++] == ':';
+    }
+    const char *line_end = memchr(start, '\n', length);
+    if (colons < 2 || word[0] == ':' || line_end == NULL)
+        return false;
+    bool torn = false;
+    const char *end = start + length;
+    for (const char *c = line_end; (c = memchr(c, word[0], (size_t)(end - c))) != NULL; c++) {
+        if ((size_t)(end - c) < used || memcmp(c, word, used) != 0)
+            continue;
+        if (!is_of_host(c[-1]))
+            return false;
+        torn = true;
+    }
+    return torn;
+}
+
 /* By what it begins with. */
 static bool is_kernel_log(const char *start, size_t length)
 {
@@ -136,12 +167,14 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
     gl_line_reader_begin(reader, stream);
     const char *start = gl_line_reader_peek(reader, &length);
     const char *other = gl_not_text(start, length);
-    bool is_kernel = is_kernel_log(start, length);
+    bool is_kernel = is_kernel_log(start, length), is_torn = begins_torn(start, length);
     if (other != NULL && !reader->failed)
         return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL, "%s", other);
     while ((line = gl_line_reader_next(reader, &length)) != NULL) {
         gl_log_place place = {.file = file, .line = reader->number, .whole = line};
         log->line_count++;
+        if (reader->number == 1 && is_torn)
+            continue; /* of a host that is not there */
         if (gl_prefix_unwrap_json(line))
             length = strlen(line);
         if (gl_starts_with(line, "\xef\xbb\xbf")) /* of a Windows editor, or of several files */

@@ -190,7 +190,7 @@ static const char *const errors[] = {
     "unhandled", "no such", "exhausted", "insufficient", "closed by", "truncated",   "unexpected"};
 static const char *const harmless[] = {
     "real path",       "using default", "using internal", "falling back",   "fall back",
-    " ignor",           "skipping",      "deprecated",     "numa balancing", "get_async_event",
+    " ignor",          "skipping",      "deprecated",     "numa balancing", "get_async_event",
     "already enabled", "gdrcopy",       "libgdrapi",      "network instead"};
 
 static bool is_error(const char *low)

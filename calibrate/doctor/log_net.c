@@ -130,7 +130,7 @@ static bool is_plugin_error(const char *text)
 {
     /* A symbol of another version that is not found is no error: the next one is tried. */
     static const char *const words[] = {"dlopen", "Failed to open lib", "cannot open shared object",
-                                        "undefined symbol"};
+                                        "undefined symbol", "initialization failed"};
     if (strstr(text, "libnccl-net.so: cannot open shared object") != NULL)
         return false; /* no plugin is installed: normal */
     if (gl_starts_with(text, "dlvsym failed"))

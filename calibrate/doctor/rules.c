@@ -29,6 +29,26 @@ void gl_found_proof(gl_finding *finding, gl_quote proof)
         finding->proofs[finding->proof_count++] = proof;
 }
 
+void gl_name_host(const gl_diagnosis *d, gl_finding *finding, gl_said what)
+{
+    const gl_log *log = d->facts->log;
+    const gl_log_nccl_host *only = NULL;
+    uint64_t lines = 0;
+    for (size_t i = 0; i < log->host_count && log->host_count > 1; i++) {
+        uint32_t count = gl_host_count(&log->hosts[i], what);
+        lines += count;
+        only = count > 0 ? &log->hosts[i] : only;
+    }
+    if (only != NULL && gl_host_count(only, what) == lines && lines == gl_said_count(d, what))
+        finding->title = gl_arena_printf(d->arena, "%s, on %s", finding->title, only->name);
+}
+
+void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_said what)
+{
+    if (gl_said_count(d, what) > 0)
+        gl_name_host(d, gl_found(d, rule, gl_said_first(d, what)), what);
+}
+
 /* ---- questions ---- */
 
 static size_t hosts_with_ranks(const gl_log *log)

@@ -56,11 +56,10 @@ static inline gl_quote gl_said_first(const gl_diagnosis *d, gl_said what)
 }
 
 /* A finding when the logs say so at all, with the first line that does as its proof. */
-static inline void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_said what)
-{
-    if (gl_said_count(d, what) > 0)
-        gl_found(d, rule, gl_said_first(d, what));
-}
+void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_said what);
+
+/* Names the host in the title where one of several said so, and every time. */
+void gl_name_host(const gl_diagnosis *d, gl_finding *finding, gl_said what);
 
 /* The same of one host among several. */
 static inline uint32_t gl_host_count(const gl_log_nccl_host *host, gl_said what)

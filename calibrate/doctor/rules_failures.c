@@ -103,6 +103,7 @@ static void check_peer(gl_diagnosis *d, const gl_rule *rule)
     if (proof.text == NULL)
         return;
     gl_finding *f = gl_found(d, rule, proof);
+    gl_name_host(d, f, GL_SAID_REMOTE_GONE);
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
         if (strstr(proof.text, causes[i].words) != NULL) {
             f->meaning = gl_arena_printf(d->arena, "%s %s", causes[i].meaning, rule->meaning);

@@ -2,6 +2,8 @@
 /* Between nodes: sockets and GPUDirect RDMA. */
 #include "calibrate/doctor/rules.h"
 
+#include <string.h>
+
 enum { PARTIAL_PERCENT = 10 };
 
 /* ---- sockets ---- */
@@ -92,6 +94,13 @@ static void found_no_ib(gl_diagnosis *d, const gl_rule *rule, gl_said what,
         gl_found(d, rule, host != NULL ? gl_host_first(host, what) : gl_said_first(d, what));
     if (plugin)
         f->title = "A network plugin or library could not be loaded";
+    if (plugin && strstr(f->proofs[0].text, "NET/OFI") != NULL) {
+        f->title = "The network plugin for libfabric (EFA) could not be initialised";
+        f->advice =
+            "Check that the EFA devices are there (fi_info -p efa, /dev/infiniband in the "
+            "container), that libfabric and the plugin (aws-ofi-nccl) fit each other, and the "
+            "lines before; EFA needs a security group that lets its own members through.";
+    }
     if (host == NULL || gl_said_count(d, GL_SAID_IB_LIST) == 0)
         return;
     f->subject = host->name;
@@ -205,6 +214,7 @@ static void check_partial_gdr(gl_diagnosis *d, const gl_rule *rule)
     const gl_log *log = d->facts->log;
     size_t without = 0, with = 0;
     const gl_log_rank *first = NULL;
+    bool one_host = true;
     if (gl_said_count(d, GL_SAID_GDR) == 0)
         return;
     if (log->is_ambiguous) {
@@ -219,14 +229,16 @@ static void check_partial_gdr(gl_diagnosis *d, const gl_rule *rule)
         without += lacks;
         with += all > 0 && !lacks;
         first = lacks && first == NULL ? r : first;
+        one_host = one_host && (!lacks || r->host == first->host);
     }
     if (first == NULL)
         return;
     gl_finding *f = gl_found(d, rule, first->no_gdr_quote);
     gl_found_proof(f, gl_said_first(d, GL_SAID_GDR));
+    const char *host = one_host && first->host >= 0 ? log->hosts[first->host].name : "";
     f->title = gl_arena_printf(
-        d->arena, "%zu of %zu ranks that receive from other nodes do so without GPUDirect RDMA",
-        without, without + with);
+        d->arena, "%zu of %zu ranks that receive from other nodes do so without GPUDirect RDMA%s%s",
+        without, without + with, host[0] != '\0' ? ", all on " : "", host);
 }
 
 static void check_gdr_sends(gl_diagnosis *d, const gl_rule *rule)

@@ -118,6 +118,7 @@ static void check_shm(gl_diagnosis *d, const gl_rule *rule)
         gl_found_proof(f, gl_said_first(d, GL_SAID_RING_SYS));
         return;
     }
+    gl_name_host(d, f, GL_SAID_SHM);
     if (nvlink.text != NULL)
         gl_found_proof(f, nvlink);
     explain_shm(d, f);
