@@ -9,6 +9,7 @@
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
+#include "planner/input/plausible.h"
 #include "planner/input/price_file.h"
 
 #include <math.h>
@@ -129,8 +130,9 @@ static void diagnose_no_entry(const loader *l, const char *path, const char *nam
 static const char *entry_name(const loader *l, const char *path, const char *name)
 {
     const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
-    bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
-    return file && !gl_yaml_is_setting(node) ? gl_file_beside(l->arena, l->tree.file, name) : name;
+    return gl_catalogue_is_own_file(name) && !gl_yaml_is_setting(node)
+               ? gl_file_beside(l->arena, l->tree.file, name)
+               : name;
 }
 
 static void load_gpu(const loader *l)
@@ -151,9 +153,12 @@ static void load_link(const loader *l, const char *path, const gl_link **link)
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
-    *link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
+    const char *entry = entry_name(l, path, name);
+    *link = gl_catalogue_link(entry, l->arena, l->diagnostics);
     if (*link == NULL && gl_diagnostics_found(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "links", "link");
+    if (*link != NULL)
+        gl_doubt_link(*link, entry, l->arena, l->warnings);
 }
 
 /* What reaches a NIC through its slot: all that the slot carries beside the GPU's switch, or what
@@ -207,6 +212,8 @@ static void adapt_link(const loader *l)
     gl_link *link = GL_ARENA_NEW(l->arena, gl_link, 1);
     *link = *c->inter.link;
     double bw = c->nic_bw_bytes_per_s;
+    gl_mark mark = gl_fields_mark(&l->tree, "cluster.inter_node.bandwidth");
+    gl_doubt_nic(bw, link, &mark, l->arena, l->warnings);
     if (bw > 0)
         link->bw_bytes_per_s = (gl_figure){.value = bw,
                                            .low = bw,

@@ -246,6 +246,17 @@ static const gl_field *other_description(const gl_field *fields)
     return gl_starts_with(fields[0].path, "cluster.") ? gl_model_fields : NULL;
 }
 
+/* Is the path, or its first section, one of these fields'? */
+static bool belongs(const gl_field *fields, const char *path)
+{
+    size_t length = strlen(path);
+    for (const gl_field *field = fields; field->path != NULL; field++)
+        if (strncmp(field->path, path, length) == 0 &&
+            (field->path[length] == '.' || field->path[length] == '\0'))
+            return true;
+    return false;
+}
+
 static const char *write_guesses(const guesses *g, char *out, size_t size)
 {
     size_t used = 0;
@@ -267,6 +278,12 @@ const char *gl_field_hint(const gl_field *fields, const char *path, char *out, s
     guesses g = {.count = 0};
     char name[NAME_BYTES];
     const gl_field *other = other_description(fields);
+    if (other != NULL && belongs(other, path)) {
+        snprintf(out, size, "; it belongs to a %s",
+                 other == gl_cluster_fields ? "cluster description, given with --cluster"
+                                            : "model description");
+        return out;
+    }
     normalise(last_part(path), name);
     if (name[0] != '\0')
         find_same_name(fields, name, &g);

@@ -23,7 +23,8 @@ extern const gl_synonym gl_field_synonyms[], gl_value_synonyms[];
  * "; did you mean 'cluster.nodes'?" for the unknown key `path` of a document with these fields, in
  * `out` of `size` bytes, which is returned; empty when nothing is likely. Several fields of the
  * same name are all named. Fields of the document itself come before those of the other
- * description (a cluster's for a model, a model's for a cluster).
+ * description (a cluster's for a model, a model's for a cluster). A path of that other description
+ * is said to belong to it.
  */
 const char *gl_field_hint(const gl_field *fields, const char *path, char *out, size_t size);
 

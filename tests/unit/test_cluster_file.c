@@ -677,6 +677,60 @@ static void test_link_files(void **state)
     refused_link("link:\n  title: T\n", ":1:1: link.transport: missing; it is required");
 }
 
+/* A warning that holds this fragment, or none about a bandwidth when it is NULL. */
+static void doubted(const char *text, const char *fragment)
+{
+    loaded l = load(write_file("c.yaml", text));
+    assert_loaded(&l.o); /* doubted, and planned all the same */
+    if (fragment != NULL ? !has_warning(&l.o, fragment) : has_warning(&l.o, "is planned, ")) {
+        print_outcome(&l.o);
+        fail_msg("expected: %s", fragment != NULL ? fragment : "no doubt");
+    }
+    outcome_free(&l.o);
+}
+
+#define NIC(bandwidth)                                                                             \
+    DESCRIPTION INTRA "  inter_node: {link: ib-ndr, nics_per_node: 8, bandwidth: " bandwidth "}\n"
+#define OWN_LINK DESCRIPTION "  intra_node: {link: ./fast.yaml}\n" INTER
+
+static void write_own_link(const char *transport, const char *bandwidth)
+{
+    char text[800];
+    snprintf(text, sizeof text,
+             "link:\n  title: T\n  transport: %s\n%s  bandwidth: {value: %s, source: s}\n"
+             "  efficiency: {value: 80%%, source: s}\n  base_latency: {value: 7 us, source: s}\n"
+             "  step_latency: {value: 1 us, source: s}\n  half_size: {value: 1 MiB, source: s}\n",
+             transport, LINK_SOURCES, bandwidth);
+    write_file("fast.yaml", text);
+}
+
+static void test_bits_taken_for_bytes(void **state)
+{
+    (void)state;
+    doubted(NIC("400 GB/s"),
+            "c.yaml:6:59: cluster.inter_node.bandwidth: a NIC of 400 GB/s is planned, 8 times what "
+            "ib-ndr has (50.0 GB/s = 400 Gbit/s): bytes where bits are meant? did you mean 400 "
+            "Gbit/s?");
+    doubted(NIC("200 GB/s"), "4 times what ib-ndr has");
+    doubted(NIC("400 Gbit/s"), NULL);
+    doubted(NIC("50 GB/s"), NULL);
+    doubted(NIC("800 Gbit/s"), NULL); /* the next generation under the name of this one */
+    doubted(NIC("10 Gbit/s"), NULL);
+    write_own_link("nvlink", "7200 GB/s");
+    doubted(OWN_LINK, "fast.yaml: link.bandwidth: a link of 7.20 TB/s is planned, 8 times the "
+                      "fastest of its kind in the catalogue (nvl72, 900 GB/s per direction): bytes "
+                      "where bits are meant?");
+    write_own_link("nvlink", "1800 GB/s"); /* the next generation */
+    doubted(OWN_LINK, NULL);
+    write_own_link("pcie-p2p", "504 GB/s");
+    doubted(OWN_LINK, "8 times the fastest of its kind in the catalogue (pcie5-x16");
+    write_own_link("pcie-p2p", "128 GB/s");
+    doubted(OWN_LINK, NULL);
+    write_own_link("net-roce", "400 GB/s");
+    doubted(DESCRIPTION INTRA "  inter_node: {link: ./fast.yaml, nics_per_node: 8}\n",
+            "4 times the fastest of its kind in the catalogue (ib-xdr, 100 GB/s per direction)");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -697,6 +751,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_bundled_catalogue),
         cmocka_unit_test(test_link_files),
+        cmocka_unit_test(test_bits_taken_for_bytes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -34,6 +34,9 @@ static void test_the_other_description(void **state)
     assert_hint(gl_model_fields, "link",
                 "; did you mean 'cluster.intra_node.link' or 'cluster.inter_node.link'?");
     assert_hint(gl_cluster_fields, "cluster.vocab", "; did you mean 'model.vocab'?");
+    assert_hint(gl_model_fields, "cluster.nodes",
+                "; it belongs to a cluster description, given with --cluster");
+    assert_hint(gl_cluster_fields, "parallel", "; it belongs to a model description");
     /* A GPU, a link and a price list have none beside them. */
     assert_hint(gl_gpu_fields, "nodes", "");
     assert_hint(gl_link_fields, "seq_len", "");

@@ -269,7 +269,10 @@ static void test_keys(void **state)
     assert_refused(ARCHITECTURE "  colour: red\n",
                    "m.yaml:9:3: model.colour: unknown field; allowed here: name, parameters, …");
     assert_refused(ARCHITECTURE "cluster: {gpu: h200}\n",
-                   "m.yaml:9:1: cluster: unknown field; allowed here: model, parallel, batch, "
+                   "m.yaml:9:1: cluster: unknown field; it belongs to a cluster description, given "
+                   "with --cluster");
+    assert_refused(ARCHITECTURE "colour: {of: red, or: blue}\n",
+                   "m.yaml:9:1: colour: unknown field; allowed here: model, parallel, batch, "
                    "precision, optimizer, buckets, kernels, overlap, target, compute, training");
     assert_refused(ARCHITECTURE "parallel.tp: 4\n", "m.yaml:9:1: parallel.tp: unknown field…");
     assert_refused(ARCHITECTURE "\"\": 4\n", "m.yaml:9:1: unknown field; allowed here: model…");
