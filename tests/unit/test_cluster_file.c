@@ -505,6 +505,46 @@ static void test_settings_of_a_description(void **state)
     outcome_free(&l.o);
 }
 
+static void assert_named(const char *own, const char *option, const char *setting,
+                         const char *value, const char *expected)
+{
+    char text[400];
+    const gl_setting one = {setting, value, option};
+    snprintf(text, sizeof text, DESCRIPTION INTRA INTER "%s%s", own[0] != '\0' ? "  name: " : "",
+             own);
+    loaded l = load_set(write_file("c.yaml", text), &one, 1);
+    assert_loaded(&l.o);
+    assert_string_equal(l.cluster.name, expected);
+    outcome_free(&l.o);
+}
+
+/* No heading promises other machines than those that are planned. */
+static void test_name_of_a_changed_cluster(void **state)
+{
+    (void)state;
+    const char *own = "16 x HGX, 8 x NDR", *nodes = "cluster.nodes";
+    assert_named(own, "--set", nodes, "8", "8 x HGX, 8 x NDR");
+    assert_named(own, "--set", nodes, "16", own);
+    assert_named(own, "--sweep", nodes, "8", "n x HGX, 8 x NDR");
+    assert_named("8 x NDR each", "--set", nodes, "8", "8 x NDR each"); /* no number of nodes */
+    assert_named("lab", "--set", nodes, "8", "lab");
+    assert_named("", "--set", nodes, "8", "c");
+    assert_named(own, "--set", "cluster.intra_node.link", "pcie5-x16",
+                 "16 x HGX, 8 x NDR with intra_node.link=pcie5-x16");
+    assert_named(own, "--sweep", "cluster.intra_node.link", "pcie5-x16", own);
+    assert_named(own, "--set", "cluster.expansion.nodes", "32", own);
+    assert_named(own, "--set", "cluster.name", "16 x ours", "16 x ours");
+    const gl_setting all[] = {{nodes, "4", "--set"},
+                              {"cluster.gpus_per_node", "4", "--set"},
+                              {"parallel.tp", "4", "--set"},
+                              {"cluster.inter_node.oversubscription", "2", "--set"}};
+    loaded l = load_set(write_file("c.yaml", DESCRIPTION INTRA INTER "  name: 16 x HGX"), all, 4);
+    assert_loaded(&l.o);
+    assert_string_equal(l.cluster.name,
+                        "4 x HGX with gpus_per_node=4, inter_node.oversubscription=2");
+    outcome_free(&l.o);
+}
+
 static void test_price_lists(void **state)
 {
     (void)state;
@@ -717,7 +757,7 @@ static void test_bits_taken_for_bytes(void **state)
     doubted(NIC("800 Gbit/s"), NULL); /* the next generation under the name of this one */
     doubted(NIC("10 Gbit/s"), NULL);
     write_own_link("nvlink", "7200 GB/s");
-    doubted(OWN_LINK, "fast.yaml: link.bandwidth: a link of 7.20 TB/s is planned, 8 times the "
+    doubted(OWN_LINK, "fast.yaml: link.bandwidth: a link of 7200 GB/s is planned, 8 times the "
                       "fastest of its kind in the catalogue (nvl72, 900 GB/s per direction): bytes "
                       "where bits are meant?");
     write_own_link("nvlink", "1800 GB/s"); /* the next generation */
@@ -747,6 +787,7 @@ int main(void)
         cmocka_unit_test(test_description_refused),
         cmocka_unit_test(test_cables_are_long_enough),
         cmocka_unit_test(test_settings_of_a_description),
+        cmocka_unit_test(test_name_of_a_changed_cluster),
         cmocka_unit_test(test_calibrations_of_a_description),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_bundled_catalogue),
