@@ -64,9 +64,17 @@ static const char *with_currency(const char *title, const gl_comparison *compari
 
 /* ---- what each costs ---- */
 
+/* Empty where all are used, so that the column shows only where some are not. */
+static gl_cell idle_cell(const gl_cost *cost)
+{
+    int64_t idle = gl_cost_idle_gpus(cost);
+    return idle > 0 ? gl_integer(idle) : (gl_cell){0};
+}
+
 #define COSTS(X)                                                                                   \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
     X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(one ? NULL : cost->currency))      \
+    X("idle_gpus", "Idle GPUs", GL_NUMBER, GL_FOR_PEOPLE, idle_cell(cost))                         \
     MONEY(X, "capex", "Purchase", f->capex)                                                        \
     MONEY(X, "network_capex", "Network", f->network)                                               \
     MONEY(X, "per_year", "A year", f->per_year)                                                    \

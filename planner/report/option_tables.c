@@ -118,6 +118,8 @@ static const char *cost_missing(const gl_plan *plan)
     X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                \
       IF_RUNS(gl_text(gl_evidence_name(plan->step.evidence))))                                     \
     X("currency", NULL, GL_NUMBER, GL_FOR_MACHINES, IF_PRICED(gl_text(plan->cost.currency)))       \
+    X("idle_gpus", NULL, GL_NUMBER, GL_FOR_MACHINES,                                               \
+      IF_PRICED(gl_integer(gl_cost_idle_gpus(&plan->cost))))                                       \
     X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.capex))                              \
     X("per_gpu_hour", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_gpu_hour))                \
     X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
@@ -594,9 +596,13 @@ static const char *price_text(const gl_compared *option, gl_arena *arena)
             ? ""
             : gl_arena_printf(arena, ", %s %s a run%s", gl_money_text(cost->typical.per_run, arena),
                               cost->currency, gl_cost_interval_text(&cost->per_run, "", arena));
-    return gl_arena_printf(arena, "%s %s a million tokens%s%s",
+    long long idle = (long long)gl_cost_idle_gpus(cost);
+    return gl_arena_printf(arena, "%s %s a million tokens%s%s%s",
                            gl_money_text(token_price(option), arena), cost->currency,
-                           gl_cost_interval_text(&cost->per_million_tokens, "", arena), run);
+                           gl_cost_interval_text(&cost->per_million_tokens, "", arena), run,
+                           idle > 0 ? gl_arena_printf(arena, ", with %lld idle GPU%s paid for",
+                                                      idle, idle == 1 ? "" : "s")
+                                    : "");
 }
 
 /* What an option costs more than the cheapest, and why that is not known where it is not. */
