@@ -13,11 +13,7 @@
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
-    {.name = "sweep",
-     .type = GL_OPTION_LIST,
-     .value_name = "KEY=A,B,C",
-     .help = "Plan every value of a field; several sweeps: every combination.",
-     .offset = offsetof(gl_planning_options, sweeps)},
+    GL_SWEEP_OPTION("Plan every value of a field; several sweeps: every combination."),
     {.name = "strict",
      .type = GL_OPTION_FLAG,
      .help = "Exit status 1 when the plan does not fit or misses its target.",
@@ -144,25 +140,6 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
     s->answer_is_no = s->answer_is_no || plan_misses(&planned->plan);
 }
 
-/* A sweep crosses values that exclude each other: those are named, and the others planned. */
-static void say_left_out(const session *s, const gl_setting *swept, const gl_diagnostics *problems)
-{
-    const char *combination = "";
-    gl_arena *arena = gl_arena_create();
-    for (size_t i = 0; i < s->request.sweep_count; i++)
-        combination = gl_arena_printf(arena, "%s%s%s=%s", combination, i > 0 ? ", " : "",
-                                      swept[i].key, swept[i].value);
-    if (!s->options.output.quiet && s->trace == NULL && s->left_out <= GL_DIAGNOSTICS_MAX)
-        gl_cli_warn("left out %s: %s", combination, problems->items[0].message);
-    gl_arena_destroy(arena);
-}
-
-/* A key or a value that is wrong by itself is a slip, not a combination that cannot be. */
-static bool is_bad_setting(const gl_diagnostics *problems)
-{
-    return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
-}
-
 /* A trace is checked with all its scenarios before the first is written. */
 static bool trace_plan(session *s, const gl_planned *planned, const gl_setting *swept,
                        gl_arena *scratch, gl_diagnostics *diagnostics)
@@ -212,9 +189,10 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
-    if (!done && s->request.sweep_count > 0 && !is_bad_setting(diagnostics)) {
+    if (!done && s->request.sweep_count > 0 && !gl_is_bad_setting(diagnostics)) {
+        if (s->trace == NULL)
+            gl_say_left_out(&s->request, swept, s->left_out, diagnostics);
         s->left_out++;
-        say_left_out(s, swept, diagnostics);
     }
     gl_arena_destroy(scratch);
     return done;
@@ -232,13 +210,13 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
             diagnostics->count = diagnostics->dropped = 0;
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0 || is_bad_setting(diagnostics))
+            if (s->request.sweep_count == 0 || gl_is_bad_setting(diagnostics))
                 return false;
             if (first.count == 0)
                 first = *diagnostics;
         }
-    if (s->left_out > GL_DIAGNOSTICS_MAX && !s->options.output.quiet && s->trace == NULL)
-        gl_cli_warn("left out %zu combinations in all", s->left_out);
+    if (s->trace == NULL)
+        gl_say_left_out_all(&s->request, s->left_out);
     *diagnostics = first;
     return s->trace != NULL || s->report.scenario_count > 0;
 }

@@ -651,7 +651,8 @@ const char *gl_options_headline(const gl_comparison *comparison, const gl_option
                                 const char *model, bool best_layouts, gl_arena *arena)
 {
     const char *text =
-        gl_arena_printf(arena, "%s: %zu options, each with %s\n\n", model, comparison->option_count,
+        gl_arena_printf(arena, "%s: %zu option%s with %s\n\n", model, comparison->option_count,
+                        comparison->option_count == 1 ? "" : "s, each",
                         best_layouts ? "its best layout" : "the layout given");
     for (size_t i = 0; i < comparison->option_count; i++)
         text = gl_arena_printf(arena, "%s%s", text, option_text(comparison, &notes[i], i, arena));
