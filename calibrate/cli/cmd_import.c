@@ -203,6 +203,7 @@ typedef struct work {
     size_t batch_count;
     double batch_began_s;
     size_t files, runs;
+    size_t unnamed; /* runs that were stored without a known transport */
     int status;
 } work;
 
@@ -225,13 +226,43 @@ static void report_refused(work *w, const gl_import_result *result)
     }
 }
 
+/* Curves of a log that says no transport, and of a command that says none either. */
+static bool is_unnamed(const gl_import_run *run)
+{
+    for (size_t i = 0; i < run->curve_count; i++)
+        if (run->curves[i].transport != GL_TRANSPORT_UNKNOWN)
+            return false;
+    return run->curve_count > 0;
+}
+
+/* Once for all files, with what to do. */
+static void say_unnamed(const work *w)
+{
+    if (w->unnamed == 0)
+        return;
+    fprintf(stderr,
+            "%s: warning: the transport of %zu run%s is not known, and a plan takes such curves "
+            "only where nothing else was measured. Say it: the same command with --transport "
+            "nvlink (or pcie-p2p, shm, net-ib, net-roce, net-socket) names the curves that are "
+            "stored and adds none\n",
+            GL_CALIBRATE_PROGRAM, w->unnamed, w->unnamed == 1 ? "" : "s");
+}
+
+static void say_named(const char *path, const gl_import_run *run)
+{
+    fprintf(stderr,
+            "%s: run %lld (%s) was in the database already, and its transport is known now: %s\n",
+            path, (long long)run->same_as, run->same_source,
+            gl_transport_name(run->curves[0].transport));
+}
+
 static void say_known(const char *path, const gl_import_result *result, size_t known)
 {
     fprintf(stderr, "%s: %zu of %zu runs were in the database already, to the last digit:", path,
             known, result->run_count);
     const char *comma = "";
     for (size_t i = 0; i < result->run_count; i++)
-        if (result->runs[i].same_as != 0) {
+        if (result->runs[i].same_as != 0 && !result->runs[i].named) {
             fprintf(stderr, "%s run %lld (%s)", comma, (long long)result->runs[i].same_as,
                     result->runs[i].same_source);
             comma = ",";
@@ -241,18 +272,24 @@ static void say_known(const char *path, const gl_import_result *result, size_t k
 
 static void say_result(work *w, const char *path, const gl_import_result *result)
 {
-    size_t known = 0;
-    for (size_t i = 0; i < result->run_count; i++)
-        known += result->runs[i].same_as != 0;
+    size_t known = 0, named = 0;
+    for (size_t i = 0; i < result->run_count; i++) {
+        named += result->runs[i].named;
+        known += result->runs[i].same_as != 0 && !result->runs[i].named;
+        w->unnamed += result->runs[i].same_as == 0 && is_unnamed(&result->runs[i]);
+    }
     w->files++;
-    w->runs += result->run_count - known;
+    w->runs += result->run_count - known - named;
     if (w->options->quiet)
         return;
     if (known > 0)
         say_known(path, result, known);
-    for (size_t i = 0; i < result->run_count; i++)
+    for (size_t i = 0; i < result->run_count; i++) {
+        if (result->runs[i].named)
+            say_named(path, &result->runs[i]);
         if (result->runs[i].same_as == 0)
             say_run(path, &result->runs[i], w->options->verbose);
+    }
 }
 
 /* False when the database cannot be written: then the other files cannot either. */
@@ -309,6 +346,8 @@ static int import_files(const options *o, const gl_import_options *said, const g
     write_batch(w);
     if (!o->quiet && files->count > 1)
         fprintf(stderr, "%zu of %zu files imported: %zu runs\n", w->files, files->count, w->runs);
+    if (!o->quiet)
+        say_unnamed(w);
     gl_store_close(w->store);
     return w->status;
 }

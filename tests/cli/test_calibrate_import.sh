@@ -179,5 +179,23 @@ expect 0 '2 curves, 36 samples' import large.txt --db h.db
 printf '%s bytes in %s s\n' "$(wc -c <large.txt)" \
     "$(echo "$(date +%s.%N) $started" | awk '{printf "%.2f", $1 - $2}')"
 
+# A log that does not say its transport: what to do is said once, and doing it names the curves that are there.
+pair=("$logs/nvl_all_reduce_g2.txt" "$logs/nvl_all_gather_g2.txt")
+curves() { "$calibrate" show named.db --format csv | cut -d, -f 2-; }
+expect 0 'warning: the transport of 2 runs is not known' import "${pair[@]}" --db named.db
+[ "$(grep -c 'with --transport nvlink' err)" -eq 1 ] || complain 'the remedy is not said once'
+curves >before
+expect 0 'run 1 (nvl_all_reduce_g2.txt) was in the database already, and its transport is known now: nvlink' \
+    import "${pair[@]}" --db named.db --transport nvlink
+curves >after
+sed 's/unknown/nvlink/' before | cmp -s - after || complain 'naming the transport changed something else, or added curves'
+expect 0 '2 of 2 files imported: 0 runs' import "${pair[@]}" --db named.db
+curves | cmp -s - after || complain 'an import without the transport forgets it'
+"$calibrate" show named.db >out 2>err
+! grep -q 'transport unknown' out || complain 'the warning stays'
+expect 0 '' import "${pair[@]}" --db other.db --transport nvlink
+! grep -q 'warning' err || complain 'a warning, though the transport is said'
+
+
 [ $failures = 0 ] || exit 1
 echo "import: all as expected"
