@@ -24,15 +24,12 @@ static const gl_option option_table[] = {
      "Output of a program that ran with NCCL_DEBUG=INFO, of all ranks.", offsetof(options, log), 0,
      0, 0, NULL},
     {"xml", 'x', GL_OPTION_LIST, "FILE",
-     "Topology of NCCL: a file for NCCL_TOPO_FILE or from NCCL_TOPO_DUMP_FILE.",
-     offsetof(options, xml), 0, 0, 0, NULL},
+     "Topology of NCCL, from NCCL_TOPO_DUMP_FILE or for NCCL_TOPO_FILE.", offsetof(options, xml), 0,
+     0, 0, NULL},
     {"db", 'd', GL_OPTION_LIST, "FILE.db",
-     "Calibration database: its curves are put beside what is expected of their links, its stored "
-     "texts and settings are looked at.",
-     offsetof(options, db), 0, 0, 0, NULL},
-    GL_ANSWER_OPTIONS(
-        options, answer,
-        "Only this table: findings, expected, job, settings (default: all; of CSV, the findings)."),
+     "Calibration database: curves beside what is expected, stored texts.", offsetof(options, db),
+     0, 0, 0, NULL},
+    GL_ANSWER_OPTIONS(options, answer, "Only this table: findings, expected, job or settings."),
     {0}};
 
 typedef struct input {
@@ -125,7 +122,7 @@ static int run_doctor(int argc, char **argv, gl_arena *arena)
 
 const gl_command gl_calibrate_doctor = {
     .name = "doctor",
-    .synopsis = "[--topo F] [--nvlink F] [--p2p F] [--log F]... [--xml F] [--db FILE.db] [FILE...]",
+    .synopsis = "[FILE...] [--log F] [--topo F] [--nvlink F] [--db FILE.db] [options]",
     .summary = "says whether a fast link silently runs on a slow path, and why; without files it "
                "asks this machine",
     .examples = "gpulink-calibrate doctor\n"

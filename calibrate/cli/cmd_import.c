@@ -19,15 +19,13 @@ static const gl_option option_table[] = {
      offsetof(options, db), 0, 0, 0, NULL},
     {"label", 'l', GL_OPTION_TEXT, "NAME", "Your name for these runs.", offsetof(options, label), 0,
      0, 0, NULL},
-    {"nodes", 'n', GL_OPTION_INTEGER, "N",
-     "Number of nodes, for files without a device list; a list that says another number is an "
-     "error.",
+    {"nodes", 'n', GL_OPTION_INTEGER, "N", "Number of nodes, for files without a device list.",
      offsetof(options, nodes), 0, 1, 1000000, NULL},
     {"ranks", 0, GL_OPTION_INTEGER, "N", "Number of ranks, for files without a device list.",
      offsetof(options, ranks), 0, 2, 1000000, NULL},
     {"transport", 't', GL_OPTION_TEXT, "T",
-     "nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket or host, where the log has no NCCL_DEBUG "
-     "lines that tell; a log that proves another is an error.",
+     "nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket or host, where the log does not tell "
+     "(lines of NCCL_DEBUG=INFO do).",
      offsetof(options, transport), 0, 0, 0, NULL},
     {"gpu", 'g', GL_OPTION_TEXT, "NAME", "Name of the GPU (default: from the device list).",
      offsetof(options, gpu), 0, 0, 0, NULL},

@@ -20,21 +20,21 @@ enum { OPTIONS_MAX = 100 };
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
-    GL_SWEEP_OPTION("Make an option of every value of a field; several sweeps: every combination."),
+    GL_SWEEP_OPTION("An option of each value of a field; several sweeps: each combination."),
     {.name = "best-layout",
      .type = GL_OPTION_FLAG,
-     .help = "Give each option its own best layout instead of the one described (as search).",
+     .help = "Each option with its own best layout, as search finds it.",
      .offset = offsetof(gl_planning_options, best_layout)},
     GL_JOBS_OPTION(gl_planning_options, jobs),
     {.name = "within",
      .type = GL_OPTION_QUANTITY,
      .value_name = "SHARE",
-     .help = "What counts as as good as the fastest, for break-evens (default 5%).",
+     .help = "What is as good as the fastest, for break-evens (default 5%).",
      .offset = offsetof(gl_planning_options, within),
      .dimension = GL_FRACTION,
      .minimum = 0,
      .maximum = 10},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    GL_OUTPUT_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 
@@ -547,12 +547,14 @@ const gl_command gl_cmd_compare = {
     .synopsis = "MODEL.yaml --cluster A [--cluster B ...] [--sweep KEY=A,B,C] [options]",
     .summary = "options against each other: which is fastest, how sure that is, what each would "
                "need",
-    .examples = "gpulink-plan compare models/llama-1.1b-ddp.yaml --cluster h200-nvlink --cluster "
-                "h200-host-memory\n"
-                "gpulink-plan compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --cluster "
-                "hgx-h100-16-ndr-4to1 --within 10%\n"
-                "gpulink-plan compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --sweep "
-                "cluster.inter_node.oversubscription=1,2,4\n",
+    .examples =
+        "gpulink-plan compare models/llama-1.1b-ddp.yaml -c h200-nvlink -c h200-host-memory\n"
+        "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr -c pcie5-switch-16 "
+        "--best-layout\n"
+        "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr --sweep "
+        "parallel.zero=0,1,3\n"
+        "gpulink-plan compare models/llama3-70b.yaml -c hgx-h100-16-ndr -c hgx-h100-16-ndr-4to1 "
+        "-f csv\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

@@ -13,12 +13,13 @@
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
-    GL_SWEEP_OPTION("Plan every value of a field; several sweeps: every combination."),
+    GL_SWEEP_OPTION("Plan each value of a field; several sweeps: each combination."),
     {.name = "strict",
      .type = GL_OPTION_FLAG,
-     .help = "Exit status 1 when the plan does not fit or misses its target.",
+     .help = "Exit status 1 when it does not fit or misses its target.",
      .offset = offsetof(gl_planning_options, strict)},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    GL_OUTPUT_OPTIONS(gl_planning_options, output,
+                      "table, csv, json, markdown, html, trace or xlsx"),
     {.name = NULL},
 };
 
@@ -331,14 +332,14 @@ const gl_command gl_cmd_plan = {
     .name = "plan",
     .synopsis = "MODEL.yaml --cluster CLUSTER [--cluster CLUSTER ...] [options]",
     .summary = "traffic, time and memory of a training step; several clusters side by side",
-    .examples = "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
-                "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --format csv\n"
-                "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
-                "batch.micro=1,2,4\n"
-                "gpulink-plan models/llama3-405b.yaml --cluster hgx-h100-16-ndr --format trace "
-                "--output step.json\n"
-                "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --format xlsx "
-                "--output cost.xlsx\n",
+    .examples =
+        "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
+        "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --format csv\n"
+        "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
+        "batch.micro=1,2,4\n"
+        "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --set batch.micro=2\n"
+        "gpulink-plan models/llama3-405b.yaml -c hgx-h100-16-ndr --format trace -o step.json\n"
+        "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --output cost.xlsx\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

@@ -19,9 +19,9 @@ static const gl_option options_table[] = {
     {.name = "conventions",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE",
-     .help = "What the tables do not say (default: the bundled data/validation/conventions.yaml).",
+     .help = "What the tables do not say (default: data/validation/conventions.yaml).",
      .offset = offsetof(validate_options, conventions)},
-    GL_OUTPUT_OPTIONS(validate_options, output),
+    GL_OUTPUT_OPTIONS(validate_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

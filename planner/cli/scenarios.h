@@ -28,17 +28,17 @@ gl_planning_options gl_planning_defaults(void);
      .letter = 'c',                                                                                \
      .type = GL_OPTION_LIST,                                                                       \
      .value_name = "CLUSTER",                                                                      \
-     .help = "A calibration database, a cluster file, or the name of a bundled one.",              \
+     .help = "Calibration database, cluster file, or the name of a bundled cluster.",              \
      .offset = offsetof(gl_planning_options, clusters)},                                           \
         {.name = "set",                                                                            \
          .type = GL_OPTION_LIST,                                                                   \
          .value_name = "KEY=VALUE",                                                                \
-         .help = "Change a field of the description, such as parallel.tp=4.",                      \
+         .help = "Change a field, such as parallel.tp=4 or cluster.nodes=8.",                      \
          .offset = offsetof(gl_planning_options, settings)},                                       \
         {.name = "headroom",                                                                       \
          .type = GL_OPTION_QUANTITY,                                                               \
          .value_name = "FACTOR",                                                                   \
-         .help = "Required bandwidth includes this factor for congestion (default 1.25).",         \
+         .help = "Factor on required bandwidth, for congestion (default 1.25).",                   \
          .offset = offsetof(gl_planning_options, headroom),                                        \
          .dimension = GL_NUMBER,                                                                   \
          .minimum = 1,                                                                             \
@@ -46,7 +46,7 @@ gl_planning_options gl_planning_defaults(void);
         {.name = "stage",                                                                          \
          .type = GL_OPTION_INTEGER,                                                                \
          .value_name = "N",                                                                        \
-         .help = "Report this pipeline stage, from 0 (default: the one that moves most).",         \
+         .help = "Pipeline stage to report, from 0 (default: the one that moves most).",           \
          .offset = offsetof(gl_planning_options, stage),                                           \
          .minimum = 0,                                                                             \
          .maximum = 1e6},                                                                          \
