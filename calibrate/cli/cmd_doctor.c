@@ -2,6 +2,7 @@
 #include "calibrate/cli/answer.h"
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/doctor_report.h"
+#include "calibrate/cli/progress.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,17 +74,22 @@ static bool check_inputs(const input *inputs, size_t *count, gl_error *err)
 static bool gather(const options *o, const gl_texts *others, gl_facts *facts, gl_error *err)
 {
     input inputs[INPUTS];
-    size_t count;
+    size_t count, done = 0;
     list_inputs(o, others, inputs);
     if (!check_inputs(inputs, &count, err))
         return false;
     if (count == 0)
         return gl_facts_ask_machine(facts, (const char *const *)environ, err);
+    gl_status_line line = gl_status_line_start(false);
+    bool read = true;
     for (int i = 0; i < INPUTS; i++)
-        for (size_t k = 0; k < inputs[i].files->count; k++)
-            if (!gl_facts_read(facts, inputs[i].source, inputs[i].files->items[k], err))
-                return false;
-    return true;
+        for (size_t k = 0; k < inputs[i].files->count && read; k++) {
+            const char *file = inputs[i].files->items[k];
+            gl_progress_file(&line, ++done, count, file);
+            read = gl_facts_read(facts, inputs[i].source, file, err);
+        }
+    gl_status_line_clear(&line);
+    return read;
 }
 
 static bool diagnose(const options *o, const gl_texts *others, gl_arena *arena, bool *healthy,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/cli/commands.h"
+#include "calibrate/cli/progress.h"
 #include "calibrate/import/importer.h"
 #include "common/clock.h"
 #include "common/text.h"
@@ -203,10 +204,12 @@ typedef struct work {
     size_t files, runs;
     size_t unnamed; /* runs that were stored without a known transport */
     int status;
+    gl_status_line line;
 } work;
 
 static void fail(work *w, const gl_error *err)
 {
+    gl_status_line_clear(&w->line);
     int status = gl_calibrate_report(NULL, err);
     if (w->status == GL_OK)
         w->status = status;
@@ -215,6 +218,8 @@ static void fail(work *w, const gl_error *err)
 /* Runs that were left out of a file whose other runs are good. */
 static void report_refused(work *w, const gl_import_result *result)
 {
+    if (result->refused_count > 0)
+        gl_status_line_clear(&w->line);
     for (size_t i = 0; i < result->refused_count; i++) {
         char text[1400];
         fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
@@ -276,6 +281,7 @@ static void say_result(work *w, const char *path, const gl_import_result *result
         known += result->runs[i].same_as != 0 && !result->runs[i].named;
         w->unnamed += result->runs[i].same_as == 0 && is_unnamed(&result->runs[i]);
     }
+    gl_status_line_clear(&w->line);
     w->files++;
     w->runs += result->run_count - known - named;
     if (w->options->quiet)
@@ -339,8 +345,12 @@ static int import_files(const options *o, const gl_import_options *said, const g
     w->options = o;
     w->said = said;
     bool go_on = true;
-    for (size_t i = 0; i < files->count && go_on; i++)
+    w->line = gl_status_line_start(o->quiet);
+    for (size_t i = 0; i < files->count && go_on; i++) {
+        gl_progress_file(&w->line, i + 1, files->count, files->items[i]);
         go_on = import_one(w, files->items[i]);
+    }
+    gl_status_line_clear(&w->line);
     write_batch(w);
     if (!o->quiet && files->count > 1)
         fprintf(stderr, "%zu of %zu files imported: %zu runs\n", w->files, files->count, w->runs);

@@ -239,6 +239,7 @@ static bool plan_option(session *s, size_t combination, size_t cluster, gl_diagn
     }
     if (r->sweep_count == 0 || gl_is_bad_setting(diagnostics))
         return false;
+    gl_search_watch_clear(&s->watch);
     gl_say_left_out(r, swept, s->left_out++, diagnostics);
     if (s->left_out == 1)
         s->first_left_out = *diagnostics;
@@ -257,15 +258,23 @@ static bool plan_options(session *s, gl_diagnostics *diagnostics)
                                     .tolerance_frac = s->options.within};
     s->watch = gl_search_watch_start(s->options.output.quiet);
     for (size_t i = 0; i < clusters; i++)
-        for (size_t k = 0; k < s->request.combinations; k++)
-            if (!plan_option(s, k, i, diagnostics))
+        for (size_t k = 0; k < s->request.combinations; k++) {
+            bool planned = plan_option(s, k, i, diagnostics);
+            gl_status_line_say(&s->watch.line, "%zu of %zu options planned",
+                               s->comparison.option_count, count);
+            if (!planned) {
+                gl_search_watch_clear(&s->watch);
                 return false;
+            }
+        }
+    gl_status_line_say(&s->watch.line, "comparing %zu options", s->comparison.option_count);
     gl_say_left_out_all(&s->request, s->left_out);
     if (s->comparison.option_count == 0) {
         *diagnostics = s->first_left_out;
         return false;
     }
     gl_comparison_build(&s->comparison, &options, s->arena);
+    gl_search_watch_clear(&s->watch);
     return true;
 }
 
@@ -552,7 +561,7 @@ const gl_command gl_cmd_compare = {
         "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr -c pcie5-switch-16 "
         "--best-layout\n"
         "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr --sweep "
-        "parallel.zero=0,1,3\n"
+        "batch.micro=1,2,4\n"
         "gpulink-plan compare models/llama3-70b.yaml -c hgx-h100-16-ndr -c hgx-h100-16-ndr-4to1 "
         "-f csv\n",
     .options = options_table,

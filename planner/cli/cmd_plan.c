@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/status_line.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/cli/scenarios.h"
@@ -41,6 +42,7 @@ typedef struct session {
     const char *model_name;
     gl_trace *trace; /* being written; NULL: not, or not yet */
     gl_xlsx *book;   /* likewise */
+    gl_status_line line;
 } session;
 
 static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
@@ -191,6 +193,7 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
     if (!done && s->request.sweep_count > 0 && !gl_is_bad_setting(diagnostics)) {
+        gl_status_line_clear(&s->line);
         if (s->trace == NULL)
             gl_say_left_out(&s->request, swept, s->left_out, diagnostics);
         s->left_out++;
@@ -203,19 +206,25 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
 {
     size_t clusters = s->options.clusters.count;
     gl_diagnostics first = {.count = 0};
+    s->line = gl_status_line_start(s->options.output.quiet);
     if (s->trace == NULL)
         s->report.scenarios =
             GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
     for (size_t i = 0; i < s->request.combinations; i++)
         for (size_t k = 0; k < clusters; k++) {
             diagnostics->count = diagnostics->dropped = 0;
+            gl_status_line_say(&s->line, "%zu of %zu scenarios planned", i * clusters + k,
+                               s->request.combinations * clusters);
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0 || gl_is_bad_setting(diagnostics))
+            if (s->request.sweep_count == 0 || gl_is_bad_setting(diagnostics)) {
+                gl_status_line_clear(&s->line);
                 return false;
+            }
             if (first.count == 0)
                 first = *diagnostics;
         }
+    gl_status_line_clear(&s->line);
     if (s->trace == NULL)
         gl_say_left_out_all(&s->request, s->left_out);
     *diagnostics = first;
