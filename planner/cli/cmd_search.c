@@ -6,6 +6,7 @@
 #include "planner/cli/search_watch.h"
 #include "planner/core/check.h"
 #include "planner/input/cluster_file.h"
+#include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 #include "planner/report/search_tables.h"
 
@@ -544,6 +545,23 @@ static int answer(session *s)
     return found ? GL_OK : GL_EXIT_NO;
 }
 
+/* What is given for a configuration, and is none. */
+static bool check_configuration(const char *path, gl_error *err)
+{
+    char shown[96];
+    gl_printable(path, shown, sizeof shown);
+    if (gl_ends_with(path, ".yaml") || gl_ends_with(path, ".yml"))
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--huggingface takes a config.json; %s is a description: give it without",
+                       shown);
+    if (!gl_file_exists(path) && strchr(path, '/') != NULL && !gl_ends_with(path, ".json"))
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "%s: no such file; a model of the hub is not fetched: download its "
+                       "config.json",
+                       shown);
+    return true;
+}
+
 /* The model's path; NULL with an error when none or two are given. */
 static const char *model_path(const session *s, const gl_texts *arguments, gl_error *err)
 {
@@ -553,8 +571,10 @@ static const char *model_path(const session *s, const gl_texts *arguments, gl_er
                 gl_cmd_search.synopsis);
     else if (arguments->count > 0 && configuration != NULL)
         gl_fail(err, GL_ERROR_USAGE, "give MODEL.yaml or --huggingface FILE, not both");
+    else if (configuration == NULL)
+        return arguments->items[0];
     else
-        return configuration != NULL ? configuration : arguments->items[0];
+        return check_configuration(configuration, err) ? configuration : NULL;
     return NULL;
 }
 
