@@ -158,7 +158,7 @@ static void range_of(const search *s, double *cheapest, double *dearest)
 {
     *cheapest = s->value / RANGE;
     *dearest = s->value * RANGE;
-    if (s->knob == GL_KNOB_OVERSUBSCRIPTION) {
+    if (s->knob == GL_KNOB_OVERSUBSCRIPTION || s->knob == GL_KNOB_CORE_OVERSUBSCRIPTION) {
         *cheapest = s->value * RANGE;
         *dearest = 1;
     } else if (s->knob == GL_KNOB_COMPRESSION) {
