@@ -28,9 +28,8 @@ static const gl_cost *any_cost(const gl_comparison *comparison)
     return NULL;
 }
 
-bool gl_option_costs_compare(const gl_comparison *comparison, size_t i, size_t k)
+bool gl_option_costs_compare(const gl_cost *a, const gl_cost *b)
 {
-    const gl_cost *a = gl_option_cost(comparison, i), *b = gl_option_cost(comparison, k);
     return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
 }
 
@@ -175,7 +174,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     for (size_t i = 0; i < comparison->option_count; i++)
         for (size_t k = i + 1; k < comparison->option_count; k++) {
             const gl_cost *a = gl_option_cost(comparison, i), *b = gl_option_cost(comparison, k);
-            if (!gl_option_costs_compare(comparison, i, k))
+            if (!gl_option_costs_compare(a, b))
                 continue;
             gl_cost_even even = gl_cost_break_even(a, b);
             if (isnan(even.network))
