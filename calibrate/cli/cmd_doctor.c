@@ -4,7 +4,6 @@
 #include "calibrate/cli/doctor_report.h"
 #include "calibrate/cli/progress.h"
 
-#include <stdio.h>
 #include <string.h>
 
 extern char **environ;

@@ -6,7 +6,6 @@
 #include "common/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct options {
@@ -156,15 +155,6 @@ static void say_curve(const gl_curve *curve)
             curve->in_place ? "in place" : "out of place", curve->sample_count);
 }
 
-static void say_flags(const char *warnings)
-{
-    while (*warnings != '\0') {
-        size_t length = strcspn(warnings, "\n");
-        fprintf(stderr, "  flagged: %.*s\n", (int)length, warnings);
-        warnings += length + (warnings[length] == '\n');
-    }
-}
-
 static void say_run(const char *path, const gl_import_run *run, bool verbose)
 {
     size_t samples = 0;
@@ -183,7 +173,7 @@ static void say_run(const char *path, const gl_import_run *run, bool verbose)
     }
     for (size_t i = 0; verbose && i < run->curve_count; i++)
         say_curve(&run->curves[i]);
-    say_flags(run->run.warnings);
+    gl_calibrate_say_lines("flagged: ", run->run.warnings);
 }
 
 /* ---- the work ---- */

@@ -336,15 +336,6 @@ static bool print_summary(const char *path, const gl_session_result *result, gl_
     return gl_output_close(out, err);
 }
 
-static void say_lines(const char *lines)
-{
-    while (*lines != '\0') {
-        size_t length = strcspn(lines, "\n");
-        fprintf(stderr, "  %.*s\n", (int)length, lines);
-        lines += length + (lines[length] == '\n');
-    }
-}
-
 static void say_end(const options *o, const gl_session_result *r)
 {
     char peak[40];
@@ -359,7 +350,7 @@ static void say_end(const options *o, const gl_session_result *r)
         fprintf(stderr, "%d of the curves end below the largest size, for time or memory%s\n",
                 r->short_curves, o->verbose ? ":" : " (show says which)");
     if (o->verbose)
-        say_lines(r->warnings);
+        gl_calibrate_say_lines("", r->warnings);
     if (r->wrong_points > 0)
         fprintf(stderr,
                 "%d points have WRONG RESULTS: this machine does not compute as it should\n",
@@ -387,7 +378,7 @@ static bool says_unmet(const gl_session_result *r)
     if (r->unmet[0] == '\0' || r->stopped)
         return false;
     fprintf(stderr, "%s: not all of the list was measured:\n", GL_CALIBRATE_PROGRAM);
-    say_lines(r->unmet);
+    gl_calibrate_say_lines("", r->unmet);
     return true;
 }
 

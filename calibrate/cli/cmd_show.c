@@ -8,8 +8,6 @@
 #include "common/store/store.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct options {

@@ -21,10 +21,6 @@ typedef struct gl_curve_stats {
 /* The samples must be loaded. */
 gl_curve_stats gl_curve_stats_of(const gl_curve *curve);
 
-/* Bandwidths of a sample as nccl-tests prints them, in bytes/s. */
-double gl_curve_algbw(const gl_sample *sample);
-double gl_curve_busbw(const gl_curve *curve, const gl_sample *sample);
-
 /* Does busbw fall by more than 15 % from the next smaller size to this one? Where protocols or
  * algorithms change, and on disturbed networks. */
 bool gl_curve_is_dip(const gl_curve *curve, size_t index);

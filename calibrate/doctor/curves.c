@@ -8,10 +8,7 @@ enum { LARGE_BYTES = 256 << 20 };
 
 static const gl_run *run_of(const gl_facts_db *db, const gl_curve *curve)
 {
-    for (size_t i = 0; i < db->run_count; i++)
-        if (db->runs[i].id == curve->run_id)
-            return &db->runs[i];
-    return NULL;
+    return gl_run_find(db->runs, db->run_count, curve->run_id);
 }
 
 const char *gl_curve_gpu(const gl_facts_db *db, const gl_curve *curve)
@@ -22,9 +19,7 @@ const char *gl_curve_gpu(const gl_facts_db *db, const gl_curve *curve)
 
 static double busbw(const gl_curve *curve, size_t index)
 {
-    const gl_sample *s = &curve->samples[index];
-    return s->size_bytes / s->time_median_s *
-           gl_bus_factor(curve->collective, curve->placement.ranks);
+    return gl_curve_busbw(curve, &curve->samples[index]);
 }
 
 /* Median of the three largest sizes; fewer samples: of those. */

@@ -11,7 +11,7 @@
 #include "planner/input/cluster_file.h"
 #include "planner/input/notes.h"
 #include "planner/report/option_costs.h"
-#include "planner/report/option_tables.h"
+#include "planner/report/option_words.h"
 #include "planner/report/plan_tables.h"
 
 #include <string.h>

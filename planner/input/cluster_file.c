@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "planner/core/bom.h"
+#include "planner/core/network_rules.h"
 #include "planner/input/calibration.h"
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
@@ -31,7 +32,8 @@ typedef struct loader {
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1, .terms = gl_cost_terms_defaults()};
+    return (gl_cluster){
+        .oversubscription = 1, .core_oversubscription = 1, .terms = gl_cost_terms_defaults()};
 }
 
 /* ---- a database as a cluster ---- */
@@ -509,6 +511,21 @@ static void check_node(const loader *l)
              "what passes from a GPU through CPUs depends on it");
 }
 
+/* Which groups cross cores is known by the radix; without a core nothing is thinned. */
+static void check_cores(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.inter_node.core_oversubscription";
+    gl_mark mark = gl_fields_mark(&l->tree, path);
+    if (c->core_oversubscription <= 1)
+        return;
+    need(l, c->radix > 0, "cluster.inter_node.radix", "which groups cross a core depends on it");
+    if (c->radix > 0 && gl_rules_switch_levels(c, c->nodes) < 3)
+        gl_warn(l->warnings, l->arena, &mark, path,
+                "%d nodes need no core above spines of %d ports: nothing is oversubscribed there",
+                c->nodes, c->radix);
+}
+
 /* The nodes of a site are whole, and what joins sites has a bandwidth and a latency. */
 static void check_sites(const loader *l)
 {
@@ -606,6 +623,8 @@ static bool load_tree(const loader *l, size_t before)
         check_description(l);
     if (gl_diagnostics_found(l->diagnostics) == before)
         check_node(l);
+    if (gl_diagnostics_found(l->diagnostics) == before)
+        check_cores(l);
     if (gl_diagnostics_found(l->diagnostics) == before)
         check_sites(l);
     return gl_diagnostics_found(l->diagnostics) == before;

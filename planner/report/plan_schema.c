@@ -272,6 +272,7 @@ static const described columns[] = {
     {"cluster", "nics_per_node", "", "network interfaces of a node"},
     {"cluster", "fabric", "", "fat-tree, rail-optimised or rail-only"},
     {"cluster", "oversubscription", "", "downlinks of a leaf switch over its uplinks"},
+    {"cluster", "core_oversubscription", "", "downlinks of a spine switch over its uplinks"},
     {"cluster", "radix", "", "ports of a switch"},
     {"cluster", "in_network_reduction", "", "whether the network's switches add up all-reduces"},
     {"cluster", "sites", "", "places that share the nodes"},

@@ -771,6 +771,30 @@ static void test_bits_taken_for_bytes(void **state)
             "4 times the fastest of its kind in the catalogue (ib-xdr, 100 GB/s per direction)");
 }
 
+#define PODS(nodes, more)                                                                          \
+    "cluster: {name: pods, gpu: h200-sxm, nodes: " nodes ", gpus_per_node: 8,\n"                   \
+    "  intra_node: {link: nvlink4}, inter_node: {link: ib-ndr, nics_per_node: 8,\n"                \
+    "  fabric: rail-optimised, core_oversubscription: 7" more "}}\n"
+
+static void test_thinned_cores_need_cores(void **state)
+{
+    (void)state;
+    loaded l = load(write_file("c.yaml", PODS("512", ", radix: 64")));
+    assert_loaded(&l.o);
+    assert_close(l.cluster.core_oversubscription, 7, 0);
+    assert_int_equal(l.o.warnings.count, 0);
+    outcome_free(&l.o);
+    l = load(write_file("c.yaml", PODS("256", ", radix: 64")));
+    assert_loaded(&l.o);
+    assert_int_equal(l.o.warnings.count, 1);
+    assert_non_null(strstr(l.o.warnings.items[0],
+                           "c.yaml:3:50: cluster.inter_node.core_oversubscription: "
+                           "256 nodes need no core above spines of 64 ports"));
+    outcome_free(&l.o);
+    refused(PODS("512", ""),
+            ":2:32: cluster.inter_node.radix: missing; which groups cross a core depends on it");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -790,6 +814,7 @@ int main(void)
         cmocka_unit_test(test_name_of_a_changed_cluster),
         cmocka_unit_test(test_calibrations_of_a_description),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_thinned_cores_need_cores),
         cmocka_unit_test(test_bundled_catalogue),
         cmocka_unit_test(test_link_files),
         cmocka_unit_test(test_bits_taken_for_bytes),
