@@ -63,7 +63,7 @@ says 0 'the cost is that of all 256 GPUs of the cluster, of which this layout le
     gpulink-plan "${half[@]}" --cluster $cluster --format json
 expect 0 '"idle_gpus": 128' gpulink-plan "${half[@]}" --cluster $cluster -q --format json
 says 0 'all of it pays for 256 GPUs, of which 128 are idle' gpulink-plan "${half[@]}" --cluster $cluster --format html
-both=(gpulink-plan compare "${half[@]}" --cluster $cluster --cluster hgx-h200-16-ndr)
+both=(gpulink-plan compare "${half[@]}" --cluster "$cluster" --cluster hgx-h200-16-ndr)
 expect 0 'with 128( idle|$)|^128 idle' "${both[@]}"
 expect 0 'Idle GPUs' "${both[@]}"
 expect 0 'Idle GPUs' "${both[@]}" --format html
