@@ -561,7 +561,7 @@ const gl_command gl_cmd_compare = {
         "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr -c pcie5-switch-16 "
         "--best-layout\n"
         "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr --sweep "
-        "batch.micro=1,2,4\n"
+        "batch.micro=1,2\n"
         "gpulink-plan compare models/llama3-70b.yaml -c hgx-h100-16-ndr -c hgx-h100-16-ndr-4to1 "
         "-f csv\n",
     .options = options_table,

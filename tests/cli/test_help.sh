@@ -10,7 +10,7 @@ screen() {
     checks=$((checks + 1))
     if [ "$(wc -l <out)" -gt $lines_max ] || [ "$(wc -L <out)" -gt $columns_max ]; then
         fail "$(wc -l <out) lines of $(wc -L <out) columns: $*"
-    elif ! sed -n '/^Examples:$/,/^$/p;/^Options:$/q' out | grep -q "^  .*${1##*/}"; then
+    elif ! grep -q "^  .*$1" <<<"$(sed -n '/^Examples:$/,/^$/p;/^Options:$/q' out)"; then
         fail "no examples before the options: $*"
     fi
 }
