@@ -86,6 +86,10 @@ static inline double gl_curve_busbw(const gl_curve *curve, const gl_sample *samp
     return gl_curve_algbw(sample) * gl_bus_factor(curve->collective, curve->placement.ranks);
 }
 
+/* Bus bandwidth that large messages reach: the median of the three largest sizes, of two samples
+ * the larger. NaN without samples. */
+double gl_curve_plateau(const gl_curve *curve);
+
 /* What a GEMM, a memory copy or a kernel launch took. */
 typedef struct gl_compute_rate {
     int64_t run_id;

@@ -62,7 +62,7 @@ const char *gl_option_help(const gl_option *option, gl_arena *arena);
 
 /* Help of one command, and of the whole program (all its commands). */
 void gl_options_help(const char *program, const gl_command *command, gl_output *out);
-void gl_program_help(const char *program, const char *purpose, const gl_command *const *commands,
-                     size_t count, gl_output *out);
+void gl_program_help(const char *program, const char *purpose, const char *examples,
+                     const gl_command *const *commands, size_t count, gl_output *out);
 
 #endif

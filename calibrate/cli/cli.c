@@ -33,6 +33,9 @@ static const gl_program program = {
     .name = GL_CALIBRATE_PROGRAM,
     .purpose = "measures curves of GPU interconnects, or takes them from logs of nccl-tests, into "
                "a database that gpulink-plan reads",
+    .examples = "gpulink-calibrate run --db lab.db --label \"8 x H200\" --compute --overlap\n"
+                "gpulink-calibrate import node_*.txt --db lab.db --transport nvlink\n"
+                "gpulink-calibrate doctor\n",
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,
     .print_version = print_version,

@@ -15,15 +15,6 @@ bool gl_curve_is_dip(const gl_curve *curve, size_t index)
                             DIP * gl_curve_algbw(&curve->samples[index - 1]);
 }
 
-static double plateau(const gl_curve *curve)
-{
-    double largest[3];
-    size_t count = curve->sample_count < 3 ? curve->sample_count : 3;
-    for (size_t i = 0; i < count; i++)
-        largest[i] = gl_curve_busbw(curve, &curve->samples[curve->sample_count - 1 - i]);
-    return gl_median(largest, count);
-}
-
 /* Interpolated between the sizes below and above, in the logarithms. */
 static double half_bandwidth_size(const gl_curve *curve, double half)
 {
@@ -57,7 +48,7 @@ static double leave_one_out(const gl_curve *curve)
 gl_curve_stats gl_curve_stats_of(const gl_curve *curve)
 {
     gl_curve_stats stats = {.latency_floor_s = NAN,
-                            .plateau_busbw_bytes_per_s = plateau(curve),
+                            .plateau_busbw_bytes_per_s = gl_curve_plateau(curve),
                             .peak_busbw_bytes_per_s = NAN,
                             .wrong = NAN,
                             .loo_median = leave_one_out(curve)};

@@ -7,7 +7,7 @@
 
 typedef struct gl_curve_stats {
     double latency_floor_s;           /* shortest time of any size */
-    double plateau_busbw_bytes_per_s; /* median of the three largest sizes */
+    double plateau_busbw_bytes_per_s; /* gl_curve_plateau */
     double peak_busbw_bytes_per_s;
     double half_bandwidth_size_bytes; /* where busbw first passes half of the plateau; NaN when
                                          the smallest size is above it */

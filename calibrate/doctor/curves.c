@@ -22,17 +22,6 @@ static double busbw(const gl_curve *curve, size_t index)
     return gl_curve_busbw(curve, &curve->samples[index]);
 }
 
-/* Median of the three largest sizes; fewer samples: of those. */
-static double plateau(const gl_curve *curve)
-{
-    size_t n = curve->sample_count;
-    if (n == 0)
-        return NAN;
-    double a = busbw(curve, n - 1), b = n > 1 ? busbw(curve, n - 2) : a;
-    double c = n > 2 ? busbw(curve, n - 3) : fmax(a, b);
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
-}
-
 /* The rate of NICs, where a log or a topology of the same machine says it; 0 unknown. */
 static double nic_rate(const gl_facts *facts)
 {
@@ -63,7 +52,7 @@ gl_curve_verdict gl_curve_judge(const gl_facts *facts, const gl_facts_db *db, si
     const gl_expected_link *link =
         gl_expected_link_of(facts->expected, gpu, curve->transport, nic_rate(facts));
     return (gl_curve_verdict){
-        .measured = plateau(curve),
+        .measured = gl_curve_plateau(curve),
         .highest = highest(curve),
         .expected = gl_expected_of_curve(facts->expected, curve, link, gpu, run),
         .link = link != NULL ? link->name : "",

@@ -109,7 +109,7 @@ gl_said gl_log_nic_event(const char *text)
 {
     /* By the names that libibverbs gives events; NCCL puts "Got async event", "Got non-fatal async
      * event", "async fatal event" and "async fatal event on QP" before them. */
-    static const char *const harmless[] = {
+    static const char *const normal[] = {
         "port active",   "client reregistration", "LID change", "SM change",
         "P_Key change",  "pkey change",           "GID table",  "communication established",
         "queue drained", "WQE reached",           "SRQ limit",  "path migration complete",
@@ -123,8 +123,8 @@ gl_said gl_log_nic_event(const char *text)
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (strstr(event, failures[i]) != NULL)
             return GL_SAID_PORT_ERROR;
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (strstr(event, harmless[i]) != NULL)
+    for (size_t i = 0; i < sizeof normal / sizeof *normal; i++)
+        if (strstr(event, normal[i]) != NULL)
             return GL_SAID_NIC_EVENT;
     return gl_starts_with(event, "async fatal event") ? GL_SAID_PORT_ERROR : GL_SAID_COUNT;
 }

@@ -30,10 +30,10 @@ static void check_slow_dump(gl_diagnosis *d, const gl_rule *rule)
     const gl_log *log = d->facts->log;
     for (size_t i = 0; i < log->host_count; i++) {
         const gl_log_nccl_host *h = &log->hosts[i];
-        const gl_log_gpu *fast = NULL, *slowest = NULL;
+        const gl_log_gpu *fast = h->gpus, *slowest = NULL;
         size_t slow = 0;
-        for (size_t g = 0; g < h->gpu_count; g++)
-            fast = fast == NULL || h->gpus[g].gb_per_s > fast->gb_per_s ? &h->gpus[g] : fast;
+        for (size_t g = 1; g < h->gpu_count; g++)
+            fast = h->gpus[g].gb_per_s > fast->gb_per_s ? &h->gpus[g] : fast;
         for (size_t g = 0; g < h->gpu_count; g++) {
             const gl_log_gpu *gpu = &h->gpus[g];
             if (gpu->gb_per_s < 1 || gpu->gb_per_s > 0.9 * fast->gb_per_s)
@@ -52,44 +52,40 @@ static void check_slow_dump(gl_diagnosis *d, const gl_rule *rule)
     }
 }
 
+/* Of the slowest link up to the CPU. */
+static double rate_of(const gl_xml_gpu *gpu)
+{
+    return gpu->pcie.path_bytes_per_s;
+}
+
 static void check_slow_xml(gl_diagnosis *d, const gl_rule *rule)
 {
     for (size_t i = 0; i < d->facts->xml_count; i++) {
         const gl_topo_xml *x = d->facts->xml[i];
-        const gl_xml_pcie *fast = NULL, *slowest = NULL;
-        const gl_xml_gpu *first = NULL, *other = NULL;
+        const gl_xml_gpu *fast = x->gpus, *slowest = NULL;
         size_t slow = 0;
+        for (size_t g = 1; g < x->gpu_count; g++)
+            fast = rate_of(&x->gpus[g]) > rate_of(fast) ? &x->gpus[g] : fast;
         for (size_t g = 0; g < x->gpu_count; g++) {
-            const gl_xml_pcie *pcie = &x->gpus[g].pcie;
-            if (fast == NULL || pcie->path_bytes_per_s > fast->path_bytes_per_s) {
-                fast = pcie;
-                other = &x->gpus[g];
-            }
-        }
-        for (size_t g = 0; g < x->gpu_count; g++) {
-            const gl_xml_pcie *pcie = &x->gpus[g].pcie;
-            if (!(pcie->path_bytes_per_s > 0) || pcie->width < 16 ||
-                pcie->path_bytes_per_s > 0.9 * fast->path_bytes_per_s)
+            const gl_xml_gpu *gpu = &x->gpus[g];
+            if (!(rate_of(gpu) > 0) || rate_of(gpu) > 0.9 * rate_of(fast) || gpu->pcie.width < 16)
                 continue; /* fewer lanes are another finding */
             slow++;
-            if (slowest == NULL || pcie->path_bytes_per_s < slowest->path_bytes_per_s) {
-                slowest = pcie;
-                first = &x->gpus[g];
-            }
+            slowest = slowest == NULL || rate_of(gpu) < rate_of(slowest) ? gpu : slowest;
         }
         if (!is_a_part(slow, x->gpu_count))
             continue;
-        gl_finding *f = gl_found(d, rule, first->quote);
-        gl_found_proof(f, other->quote);
-        f->subject = slowest->bus;
-        f->title = slowest->path_bytes_per_s < slowest->link_bytes_per_s
-                       ? gl_arena_printf(d->arena,
-                                         "A bridge above GPU %s lets %.3g GB/s through, those of "
-                                         "its siblings %.3g",
-                                         slowest->bus, slowest->path_bytes_per_s / 1e9,
-                                         fast->path_bytes_per_s / 1e9)
-                       : gl_arena_printf(d->arena, "GPU %s is on PCIe at %s, its siblings at %s",
-                                         slowest->bus, slowest->speed, fast->speed);
+        gl_finding *f = gl_found(d, rule, slowest->quote);
+        gl_found_proof(f, fast->quote);
+        f->subject = slowest->pcie.bus;
+        f->title =
+            rate_of(slowest) < slowest->pcie.link_bytes_per_s
+                ? gl_arena_printf(d->arena,
+                                  "A bridge above GPU %s lets %.3g GB/s through, those of "
+                                  "its siblings %.3g",
+                                  slowest->pcie.bus, rate_of(slowest) / 1e9, rate_of(fast) / 1e9)
+                : gl_arena_printf(d->arena, "GPU %s is on PCIe at %s, its siblings at %s",
+                                  slowest->pcie.bus, slowest->pcie.speed, fast->pcie.speed);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "calibrate/measure/statistics.h"
 #include "common/units.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -445,6 +446,7 @@ bool gl_session__measure_collective(gl_session *s, const gl_grouping *grouping,
             end_visit(s, &visits[i]);
         return true;
     }
+    assert(count > 0); /* variants_of() knows one at least */
     double largest = fmax(gl_sampler_largest(&visits[0].sampler), visits[0].sampler.unit_bytes);
     for (int i = 0; i < count; i++)
         visits[i].largest = largest;

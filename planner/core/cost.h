@@ -90,6 +90,12 @@ typedef struct gl_cost {
     gl_texts notes; /* what to know: defaults taken for a region, … */
 } gl_cost;
 
+/* GPUs of the cluster that the layout leaves idle: paid for like the others. */
+static inline int64_t gl_cost_idle_gpus(const gl_cost *cost)
+{
+    return cost->gpus > cost->job_gpus ? cost->gpus - cost->job_gpus : 0;
+}
+
 typedef struct gl_cost_input {
     const gl_cluster *cluster;
     double step_s; /* NaN when not known */

@@ -28,9 +28,8 @@ static const gl_cost *any_cost(const gl_comparison *comparison)
     return NULL;
 }
 
-bool gl_option_costs_compare(const gl_comparison *comparison, size_t i, size_t k)
+bool gl_option_costs_compare(const gl_cost *a, const gl_cost *b)
 {
-    const gl_cost *a = gl_option_cost(comparison, i), *b = gl_option_cost(comparison, k);
     return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
 }
 
@@ -57,9 +56,17 @@ static const char *with_currency(const char *title, const gl_comparison *compari
 
 /* ---- what each costs ---- */
 
+/* Empty where all are used, so that the column shows only where some are not. */
+static gl_cell idle_cell(const gl_cost *cost)
+{
+    int64_t idle = gl_cost_idle_gpus(cost);
+    return idle > 0 ? gl_integer(idle) : (gl_cell){0};
+}
+
 #define COSTS(X)                                                                                   \
     X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(gl_option_number(i)))                    \
     X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(one ? NULL : cost->currency))      \
+    X("idle_gpus", "Idle GPUs", GL_NUMBER, GL_FOR_PEOPLE, idle_cell(cost))                         \
     MONEY(X, "capex", "Purchase", f->capex)                                                        \
     MONEY(X, "network_capex", "Network", f->network)                                               \
     MONEY(X, "per_year", "A year", f->per_year)                                                    \
@@ -175,7 +182,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     for (size_t i = 0; i < comparison->option_count; i++)
         for (size_t k = i + 1; k < comparison->option_count; k++) {
             const gl_cost *a = gl_option_cost(comparison, i), *b = gl_option_cost(comparison, k);
-            if (!gl_option_costs_compare(comparison, i, k))
+            if (!gl_option_costs_compare(a, b))
                 continue;
             gl_cost_even even = gl_cost_break_even(a, b);
             if (isnan(even.network))

@@ -27,8 +27,8 @@ bool gl_options_share_currency(const gl_compared *a, const gl_compared *b);
 /* What an option costs; NULL when that is not known, or the option is compared with nothing. */
 const gl_cost *gl_option_cost(const gl_comparison *comparison, size_t index);
 
-/* Do both have a cost, in one currency? */
-bool gl_option_costs_compare(const gl_comparison *comparison, size_t i, size_t k);
+/* Is each of them there (see gl_option_cost), in one currency? */
+bool gl_option_costs_compare(const gl_cost *a, const gl_cost *b);
 
 /* "after 7.2 months", "never": when what is dearer to buy pays for itself; NULL: not known. */
 const char *gl_payback_text(const gl_cost_even *even, gl_arena *arena);

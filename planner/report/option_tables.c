@@ -109,6 +109,8 @@ const char *gl_why_no_cost(const gl_plan *plan)
     X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                \
       IF_RUNS(gl_text(gl_evidence_name(plan->step.evidence))))                                     \
     X("currency", NULL, GL_NUMBER, GL_FOR_MACHINES, IF_PRICED(gl_text(plan->cost.currency)))       \
+    X("idle_gpus", NULL, GL_NUMBER, GL_FOR_MACHINES,                                               \
+      IF_PRICED(gl_integer(gl_cost_idle_gpus(&plan->cost))))                                       \
     X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.capex))                              \
     X("per_gpu_hour", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_gpu_hour))                \
     X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \

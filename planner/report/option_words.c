@@ -235,8 +235,9 @@ static size_t cheapest_option(const gl_comparison *comparison, bool *against_ano
     size_t best = comparison->option_count, in_currency = 0;
     for (size_t i = 0; i < comparison->option_count; i++) {
         double cost = token_cost(comparison, i);
-        if (isnan(cost) ||
-            (best < comparison->option_count && !gl_option_costs_compare(comparison, i, best)))
+        if (isnan(cost) || (best < comparison->option_count &&
+                            !gl_option_costs_compare(gl_option_cost(comparison, i),
+                                                     gl_option_cost(comparison, best))))
             continue;
         in_currency++;
         if (best == comparison->option_count || cost < token_cost(comparison, best))
@@ -260,9 +261,13 @@ static const char *price_text(const gl_compared *option, gl_arena *arena)
             ? ""
             : gl_arena_printf(arena, ", %s %s a run%s", gl_money_text(cost->typical.per_run, arena),
                               cost->currency, gl_cost_interval_text(&cost->per_run, "", arena));
-    return gl_arena_printf(arena, "%s %s a million tokens%s%s",
+    long long idle = (long long)gl_cost_idle_gpus(cost);
+    return gl_arena_printf(arena, "%s %s a million tokens%s%s%s",
                            gl_money_text(token_price(option), arena), cost->currency,
-                           gl_cost_interval_text(&cost->per_million_tokens, "", arena), run);
+                           gl_cost_interval_text(&cost->per_million_tokens, "", arena), run,
+                           idle > 0 ? gl_arena_printf(arena, ", with %lld idle GPU%s paid for",
+                                                      idle, idle == 1 ? "" : "s")
+                                    : "");
 }
 
 /* What an option costs more than the cheapest, and why that is not known where it is not. */
@@ -311,7 +316,8 @@ const char *gl_options_headline(const gl_comparison *comparison, const gl_option
                                 const char *model, bool best_layouts, gl_arena *arena)
 {
     const char *text =
-        gl_arena_printf(arena, "%s: %zu options, each with %s\n\n", model, comparison->option_count,
+        gl_arena_printf(arena, "%s: %zu option%s with %s\n\n", model, comparison->option_count,
+                        comparison->option_count == 1 ? "" : "s, each",
                         best_layouts ? "its best layout" : "the layout given");
     for (size_t i = 0; i < comparison->option_count; i++)
         text = gl_arena_printf(arena, "%s%s", text, option_text(comparison, &notes[i], i, arena));
@@ -339,13 +345,17 @@ static const char *network_text(const gl_cost_even *even, gl_arena *arena)
                            amount_text(even->network_at_even, currency, arena));
 }
 
-/* Is what one costs more to buy worth it? "" where none is dearer, or nothing is bought. */
+/* Is what one costs more to buy worth it? "" where none is dearer, nothing is bought, or they
+ * cannot be compared. */
 static const char *payback_text(const gl_comparison *comparison, size_t fastest, size_t cheapest,
                                 gl_arena *arena)
 {
-    gl_cost_even even = gl_cost_break_even(gl_option_cost(comparison, fastest),
-                                           gl_option_cost(comparison, cheapest));
-    size_t dear = even.dear == gl_option_cost(comparison, fastest) ? fastest : cheapest;
+    const gl_cost *a = gl_option_cost(comparison, fastest);
+    const gl_cost *b = gl_option_cost(comparison, cheapest);
+    if (!gl_option_costs_compare(a, b))
+        return "";
+    gl_cost_even even = gl_cost_break_even(a, b);
+    size_t dear = even.dear == a ? fastest : cheapest;
     size_t cheap = dear == fastest ? cheapest : fastest;
     if (isnan(even.months))
         return "";
@@ -366,8 +376,7 @@ const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *aren
     bool against_another;
     size_t cheapest = cheapest_option(comparison, &against_another);
     size_t fastest = comparison->fastest;
-    if (!against_another || fastest == comparison->option_count || cheapest == fastest ||
-        !gl_option_costs_compare(comparison, cheapest, fastest))
+    if (!against_another || fastest == comparison->option_count || cheapest == fastest)
         return "";
     return payback_text(comparison, fastest, cheapest, arena);
 }

@@ -162,6 +162,8 @@ static const described columns[] = {
 
     {"cost", "currency", "", "of all amounts"},
     {"cost", "prices", "", "the price list"},
+    {"cost", "gpus", "", "GPUs of the cluster, all of which are paid for"},
+    {"cost", "idle_gpus", "", "those that the layout leaves idle"},
     {"cost", "capex", "money", "purchase of the cluster, at typical prices"},
     {"cost", "capex_p10", "money", "with 90 % probability it is at least this (P10)"},
     {"cost", "capex_p90", "money", "… and with 90 % probability at most this (P90)"},
@@ -319,6 +321,7 @@ static const described columns[] = {
     {"options", "memory_capacity_bytes", "B", "memory of the GPU"},
     {"options", "evidence", "", "worst evidence that the step time rests on"},
     {"options", "currency", "", "of the money that follows; empty: the cluster has no price list"},
+    {"options", "idle_gpus", "", "GPUs of the cluster that are paid for and left idle"},
     {"options", "capex", "", "purchase of the cluster"},
     {"options", "per_gpu_hour", "", "cost of a delivered GPU-hour"},
     {"options", "per_million_tokens", "", "cost of a million training tokens"},

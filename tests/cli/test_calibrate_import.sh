@@ -159,3 +159,21 @@ started=$(date +%s.%N)
 says 0 '2 curves, 36 samples' calibrate import large.txt --db h.db
 printf '%s bytes in %s s\n' "$(wc -c <large.txt)" \
     "$(echo "$(date +%s.%N) $started" | awk '{printf "%.2f", $1 - $2}')"
+
+# A log that does not say its transport: what to do is said once, and doing it names the curves that are there.
+pair=("$logs/nvl_all_reduce_g2.txt" "$logs/nvl_all_gather_g2.txt")
+curves() { gpulink-calibrate show named.db --format csv | cut -d, -f 2-; }
+says 0 'warning: the transport of 2 runs is not known' calibrate import "${pair[@]}" --db named.db
+checks=$((checks + 5))
+[ "$(grep -c 'with --transport nvlink' err)" -eq 1 ] || fail 'the remedy is not said once'
+curves >before
+says 0 'run 1 (nvl_all_reduce_g2.txt) was in the database already, and its transport is known now: nvlink' \
+    calibrate import "${pair[@]}" --db named.db --transport nvlink
+curves >after
+sed 's/unknown/nvlink/' before | cmp -s - after || fail 'naming the transport changed something else, or added curves'
+says 0 '2 of 2 files imported: 0 runs' calibrate import "${pair[@]}" --db named.db
+curves | cmp -s - after || fail 'an import without the transport forgets it'
+gpulink-calibrate show named.db >out 2>err
+! grep -q 'transport unknown' out || fail 'the warning stays'
+says 0 '' calibrate import "${pair[@]}" --db other.db --transport nvlink
+! grep -q 'warning' err || fail 'a warning, though the transport is said'
