@@ -80,6 +80,7 @@ static gl_said kernel_failure(const char *text)
         {"RmInitAdapter failed", NULL, GL_SAID_GPU_ERROR},
         {"rm_init_adapter failed", NULL, GL_SAID_GPU_ERROR},
         {"NVRM", "API mismatch", GL_SAID_DRIVER_MISMATCH},
+        {"nvidia 0000:", "severity=Uncorr", GL_SAID_GPU_ERROR},
         {"PCIe Bus Error", "Uncorr", GL_SAID_PCIE_ERROR},
         {"AER: ", "(Fatal)", GL_SAID_PCIE_ERROR},
         {": DPC: containment event", NULL, GL_SAID_PCIE_ERROR},

@@ -157,7 +157,7 @@ static void check_warnings(gl_diagnosis *d, const gl_rule *rule)
     "GPUs need a reset."
 
 static const gl_rule rules[] = {
-    {"gpu-error", GL_FAULT, "A GPU, its memory or its NVLink failed",
+    {"gpu-error", GL_FAULT, "A GPU, its memory, its NVLink or its PCIe link failed",
      "The driver gave up on it; every job that uses this GPU ends sooner or later.",
      "Drain the node; nvidia-smi -q (ECC, remapped rows), nvidia-smi nvlink -e, dmesg for Xid; "
      "reset the GPU, then replace it or its cable when it comes again.",

@@ -75,14 +75,42 @@ static bool is_mesh_of_four(const gl_matrix *m, const gl_expected_gpu *gpu, int 
     return gpus <= 4 && links * 3 == gpu->links;
 }
 
+/* Without a name: every pair of eight GPUs or more has so many links as no model has. 0 unknown. */
+static int next_model(const gl_diagnosis *d, const gl_matrix *m, int links)
+{
+    enum { GPUS_MIN = 8, LINKS_MIN = 7 };
+    const gl_expected *all = d->facts->expected;
+    size_t gpus = 0;
+    int next = 0;
+    for (size_t r = 0; r < m->row_count; r++)
+        gpus += m->rows[r].is_gpu;
+    for (size_t i = 0; i < all->gpu_count; i++) {
+        const gl_expected_gpu *gpu = &all->gpus[i];
+        if (gpu->is_on_board && gpu->links >= links && (next == 0 || gpu->links < next))
+            next = gpu->links;
+    }
+    return gpus >= GPUS_MIN && links >= LINKS_MIN && next > links ? next : 0;
+}
+
 /* All GPUs alike, with fewer links than the model has. */
 static void check_matrix_count(gl_diagnosis *d, const gl_rule *rule)
 {
     const gl_expected_gpu *gpu = gl_gpu_of(d);
-    if (gpu == NULL || !gpu->is_on_board || !gpu->has_multicast)
+    if (gpu != NULL && (!gpu->is_on_board || !gpu->has_multicast))
         return;
     for (size_t i = 0; i < d->facts->topology.count; i++) {
         const gl_matrix *m = d->facts->topology.items[i];
+        if (gpu == NULL) {
+            int usual = usual_links(m), next = next_model(d, m, usual);
+            if (next == 0)
+                continue;
+            gl_finding *f = gl_found(d, rule, m->rows[0].quote);
+            f->title = gl_arena_printf(d->arena,
+                                       "The GPUs have NV%d; no model has so many links, and the "
+                                       "next one %d",
+                                       usual, next);
+            continue;
+        }
         if (usual_links(m) >= gpu->links)
             continue; /* single GPUs that have fewer are another finding */
         for (size_t r = 0; r < m->row_count; r++)

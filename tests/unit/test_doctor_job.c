@@ -408,6 +408,8 @@ static void test_other_lines(void **state)
         {.log = "[1.1] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 30\n",
          .wanted = "warning nvswitch-error"},
         {.log = "[1.1] nvidia 0000:18:00.0: PCIe Bus Error: severity=Uncorrected (Fatal)\n",
+         .wanted = "fault gpu-error"},
+        {.log = "[1.1] pcieport 0000:15:01.0: AER: Uncorrected (Fatal) error received\n",
          .wanted = "fault pcie-error"},
         {.log = XID(31) "[1.1] nvidia 0000:18:00.0: PCIe Bus Error: severity=Corrected\n",
          .wanted = "note xid"},

@@ -292,6 +292,30 @@ static void test_xml(void **state)
     RUN(cases);
 }
 
+/* All GPUs alike, and no name: a number of links that no model has. */
+static void test_links_of_no_model(void **state)
+{
+    (void)state;
+#define EIGHT_OF(k)                                                                                \
+    "\tGPU0\tGPU1\tGPU2\tGPU3\tGPU4\tGPU5\tGPU6\tGPU7\n"                                           \
+    "GPU0\t X \tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\n"                   \
+    "GPU1\tNV" k "\t X \tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\n"                   \
+    "GPU2\tNV" k "\tNV" k "\t X \tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\n"                   \
+    "GPU3\tNV" k "\tNV" k "\tNV" k "\t X \tNV" k "\tNV" k "\tNV" k "\tNV" k "\n"                   \
+    "GPU4\tNV" k "\tNV" k "\tNV" k "\tNV" k "\t X \tNV" k "\tNV" k "\tNV" k "\n"                   \
+    "GPU5\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\t X \tNV" k "\tNV" k "\n"                   \
+    "GPU6\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\t X \tNV" k "\n"                   \
+    "GPU7\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\tNV" k "\t X \n"
+    static const doctor_case cases[] = {
+        {.topology = EIGHT_OF("18"), .wanted = ""},
+        {.topology = EIGHT_OF("12"), .wanted = ""},
+        {.topology = EIGHT_OF("8"), .wanted = ""},
+        {.topology = EIGHT_OF("17"), .wanted = "fault nvlink-missing", .in_proof = "NV17"},
+        {.topology = EIGHT_OF("11"), .wanted = "fault nvlink-missing"},
+    };
+    RUN(cases);
+}
+
 static void test_bad_texts(void **state)
 {
     (void)state;
@@ -408,8 +432,10 @@ static void test_proof(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_topology_texts), TEST(test_p2p_texts), TEST(test_nvlink_texts), TEST(test_xml),
-        TEST(test_bad_texts),      TEST(test_measured),  TEST(test_proof),
+        TEST(test_topology_texts),    TEST(test_p2p_texts),
+        TEST(test_nvlink_texts),      TEST(test_xml),
+        TEST(test_links_of_no_model), TEST(test_bad_texts),
+        TEST(test_measured),          TEST(test_proof),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
