@@ -635,10 +635,10 @@ static void check_slow_dump(gl_diagnosis *d, const gl_rule *rule)
     const gl_log *log = d->facts->log;
     for (size_t i = 0; i < log->host_count; i++) {
         const gl_log_nccl_host *h = &log->hosts[i];
-        const gl_log_gpu *fast = NULL, *slowest = NULL;
+        const gl_log_gpu *fast = h->gpus, *slowest = NULL;
         size_t slow = 0;
-        for (size_t g = 0; g < h->gpu_count; g++)
-            fast = fast == NULL || h->gpus[g].gb_per_s > fast->gb_per_s ? &h->gpus[g] : fast;
+        for (size_t g = 1; g < h->gpu_count; g++)
+            fast = h->gpus[g].gb_per_s > fast->gb_per_s ? &h->gpus[g] : fast;
         for (size_t g = 0; g < h->gpu_count; g++) {
             const gl_log_gpu *gpu = &h->gpus[g];
             if (gpu->gb_per_s < 1 || gpu->gb_per_s > 0.9 * fast->gb_per_s)
@@ -667,10 +667,10 @@ static void check_slow_xml(gl_diagnosis *d, const gl_rule *rule)
 {
     for (size_t i = 0; i < d->facts->xml_count; i++) {
         const gl_topo_xml *x = d->facts->xml[i];
-        const gl_xml_gpu *fast = NULL, *slowest = NULL;
+        const gl_xml_gpu *fast = x->gpus, *slowest = NULL;
         size_t slow = 0;
-        for (size_t g = 0; g < x->gpu_count; g++)
-            fast = fast == NULL || pcie_rate(&x->gpus[g]) > pcie_rate(fast) ? &x->gpus[g] : fast;
+        for (size_t g = 1; g < x->gpu_count; g++)
+            fast = pcie_rate(&x->gpus[g]) > pcie_rate(fast) ? &x->gpus[g] : fast;
         for (size_t g = 0; g < x->gpu_count; g++) {
             const gl_xml_gpu *gpu = &x->gpus[g];
             if (!(pcie_rate(gpu) > 0) || pcie_rate(gpu) > 0.9 * pcie_rate(fast) || gpu->width < 16)

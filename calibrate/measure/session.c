@@ -9,6 +9,7 @@
 #include "common/units.h"
 #include "gpulink_version.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -540,6 +541,7 @@ static bool measure_collective(session *s, const gl_grouping *grouping, gl_colle
             end_visit(s, &visits[i]);
         return true;
     }
+    assert(count > 0); /* variants_of() knows one at least */
     double largest = fmax(gl_sampler_largest(&visits[0].sampler), visits[0].sampler.unit_bytes);
     for (int i = 0; i < count; i++)
         visits[i].largest = largest;
