@@ -34,10 +34,9 @@ static const gl_cost *any_cost(const gl_comparison *comparison)
     return NULL;
 }
 
-/* Do both have a cost, in one currency? */
-static bool can_be_compared(const gl_comparison *comparison, size_t i, size_t k)
+/* Is each of them there (see cost_of), in one currency? */
+static bool can_be_compared(const gl_cost *a, const gl_cost *b)
 {
-    const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
     return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
 }
 
@@ -181,7 +180,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
     for (size_t i = 0; i < comparison->option_count; i++)
         for (size_t k = i + 1; k < comparison->option_count; k++) {
             const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
-            if (!can_be_compared(comparison, i, k))
+            if (!can_be_compared(a, b))
                 continue;
             gl_cost_even even = gl_cost_break_even(a, b);
             if (isnan(even.network))
@@ -260,8 +259,8 @@ size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another
     size_t best = comparison->option_count, in_currency = 0;
     for (size_t i = 0; i < comparison->option_count; i++) {
         double cost = token_cost(comparison, i);
-        if (isnan(cost) ||
-            (best < comparison->option_count && !can_be_compared(comparison, i, best)))
+        if (isnan(cost) || (best < comparison->option_count &&
+                            !can_be_compared(cost_of(comparison, i), cost_of(comparison, best))))
             continue;
         in_currency++;
         if (best == comparison->option_count || cost < token_cost(comparison, best))
@@ -289,13 +288,16 @@ static const char *network_text(const gl_cost_even *even, gl_arena *arena)
                            amount_text(even->network_at_even, currency, arena));
 }
 
-/* Is what one costs more to buy worth it? "" where none is dearer, or nothing is bought. */
+/* Is what one costs more to buy worth it? "" where none is dearer, nothing is bought, or they
+ * cannot be compared. */
 static const char *payback_text(const gl_comparison *comparison, size_t fastest, size_t cheapest,
                                 gl_arena *arena)
 {
-    gl_cost_even even =
-        gl_cost_break_even(cost_of(comparison, fastest), cost_of(comparison, cheapest));
-    size_t dear = even.dear == cost_of(comparison, fastest) ? fastest : cheapest;
+    const gl_cost *a = cost_of(comparison, fastest), *b = cost_of(comparison, cheapest);
+    if (!can_be_compared(a, b))
+        return "";
+    gl_cost_even even = gl_cost_break_even(a, b);
+    size_t dear = even.dear == a ? fastest : cheapest;
     size_t cheap = dear == fastest ? cheapest : fastest;
     if (isnan(even.months))
         return "";
@@ -315,8 +317,7 @@ const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *aren
     bool against_another;
     size_t cheapest = gl_cheapest_option(comparison, &against_another);
     size_t fastest = comparison->fastest;
-    if (!against_another || fastest == comparison->option_count || cheapest == fastest ||
-        !can_be_compared(comparison, cheapest, fastest))
+    if (!against_another || fastest == comparison->option_count || cheapest == fastest)
         return "";
     return payback_text(comparison, fastest, cheapest, arena);
 }
