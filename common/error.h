@@ -42,8 +42,8 @@ typedef struct gl_error {
     char message[512]; /* one line, lower case, states the fact, the limit and the unit */
 } gl_error;
 
-/* False, whatever a function of another file returned, into which compilers and analyzers do not
- * look: so they see that what fails returns false, and that outputs are there where it does not. */
+/* Tells compilers and analyzers, which look into no function of another file, that this one returns
+ * false: so they see that outputs are there where nothing failed. */
 static inline bool gl_always_false(bool result)
 {
     (void)result;
