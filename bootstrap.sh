@@ -50,6 +50,7 @@ libmpich-dev|command -v mpicc.mpich
 mpich|command -v mpiexec.mpich
 sqlite3|command -v sqlite3
 procps|command -v ps
+bsdutils|command -v script
 util-linux|command -v unshare
 libreoffice-calc-nogui|command -v soffice
 zip|command -v zip

@@ -149,8 +149,11 @@ char *gl_arena_append(gl_arena *arena, const char *text, const char *between, co
 
 char *gl_arena_join(gl_arena *arena, const char *const *texts, size_t count, const char *between)
 {
-    char *joined = gl_arena_strdup(arena, count > 0 ? texts[0] : "");
-    for (size_t i = 1; i < count; i++)
-        joined = gl_arena_printf(arena, "%s%s%s", joined, between, texts[i]);
+    size_t length = 1;
+    for (size_t i = 0; i < count; i++)
+        length += strlen(texts[i]) + strlen(between);
+    char *joined = gl_arena_alloc(arena, length, 1), *end = joined;
+    for (size_t i = 0; i < count; i++)
+        end += sprintf(end, "%s%s", i > 0 ? between : "", texts[i]);
     return joined;
 }

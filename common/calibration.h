@@ -43,6 +43,15 @@ static inline const char *gl_run_taken_at(const gl_run *run)
     return run->started_at[0] != '\0' ? run->started_at : run->recorded_at;
 }
 
+/* The run with this id; NULL: none has it. */
+static inline const gl_run *gl_run_find(const gl_run *runs, size_t count, int64_t id)
+{
+    for (size_t i = 0; i < count; i++)
+        if (runs[i].id == id)
+            return &runs[i];
+    return NULL;
+}
+
 typedef struct gl_sample {
     double size_bytes;
     double time_median_s; /* nccl-tests gives a mean: then the mean, and the spread is NaN */
@@ -66,6 +75,20 @@ typedef struct gl_curve {
     const gl_sample *samples; /* by ascending size, sizes distinct; NULL until loaded */
     size_t sample_count;      /* known also before the samples are loaded */
 } gl_curve;
+
+/* Bandwidths of a sample as nccl-tests prints them, in bytes/s. */
+static inline double gl_curve_algbw(const gl_sample *sample)
+{
+    return sample->size_bytes / sample->time_median_s;
+}
+static inline double gl_curve_busbw(const gl_curve *curve, const gl_sample *sample)
+{
+    return gl_curve_algbw(sample) * gl_bus_factor(curve->collective, curve->placement.ranks);
+}
+
+/* Bus bandwidth that large messages reach: the median of the three largest sizes, of two samples
+ * the larger. NaN without samples. */
+double gl_curve_plateau(const gl_curve *curve);
 
 /* What a GEMM, a memory copy or a kernel launch took. */
 typedef struct gl_compute_rate {

@@ -3,7 +3,7 @@
 #include "common/datadir.h"
 
 #include "common/order.h"
-#include "common/text.h"
+#include "common/texts.h"
 #include "gpulink_version.h"
 
 #include <dirent.h>
@@ -122,13 +122,8 @@ const char *gl_datadir_find(gl_arena *arena, const char *folder, const char *nam
     return NULL;
 }
 
-typedef struct name_list {
-    const char **items;
-    size_t count, capacity;
-} name_list;
-
 static void list_folder(gl_arena *arena, const char *path, const char *const *extensions,
-                        name_list *names)
+                        gl_texts *names)
 {
     DIR *folder = opendir(path);
     if (folder == NULL)
@@ -138,10 +133,8 @@ static void list_folder(gl_arena *arena, const char *path, const char *const *ex
         if (end == NULL || !is_safe(entry->d_name) ||
             !is_file(gl_arena_printf(arena, "%s/%s", path, entry->d_name)))
             continue;
-        names->items = gl_arena_grow(arena, names->items, &names->capacity, names->count + 1,
-                                     sizeof *names->items);
-        names->items[names->count++] =
-            gl_arena_strndup(arena, entry->d_name, (size_t)(end - entry->d_name));
+        gl_texts_add(names, arena,
+                     gl_arena_strndup(arena, entry->d_name, (size_t)(end - entry->d_name)));
     }
     closedir(folder);
 }
@@ -150,7 +143,7 @@ const char *const *gl_datadir_list(gl_arena *arena, const char *folder,
                                    const char *const *extensions, size_t *count)
 {
     const char *roots[ROOTS_MAX];
-    name_list names = {0};
+    gl_texts names = {0};
     size_t root_count = list_roots(arena, roots);
     for (size_t i = 0; i < root_count; i++)
         list_folder(arena, gl_arena_printf(arena, "%s/%s", roots[i], folder), extensions, &names);

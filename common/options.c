@@ -27,13 +27,6 @@ static void *field(const parser *p, const gl_option *option)
     return (char *)p->target + option->offset;
 }
 
-void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text)
-{
-    texts->items = gl_arena_grow(arena, texts->items, &texts->capacity, texts->count + 1,
-                                 sizeof *texts->items);
-    texts->items[texts->count++] = text;
-}
-
 /* A usage error about one option, which is named as its path. */
 static bool fail_option(const parser *p, const gl_option *option, const char *message)
 {

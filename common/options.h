@@ -8,6 +8,7 @@
 #include "common/arena.h"
 #include "common/error.h"
 #include "common/output.h"
+#include "common/texts.h"
 #include "common/units.h"
 
 typedef enum gl_option_type {
@@ -18,14 +19,6 @@ typedef enum gl_option_type {
     GL_OPTION_QUANTITY, /* double of `dimension` within minimum … maximum */
     GL_OPTION_CHOICE    /* int (or an enum): index into `choices` */
 } gl_option_type;
-
-typedef struct gl_texts {
-    const char **items;
-    size_t count, capacity;
-} gl_texts;
-
-/* Appends a text, which is borrowed. */
-void gl_texts_add(gl_texts *texts, gl_arena *arena, const char *text);
 
 typedef struct gl_option {
     const char *name; /* long name without dashes; NULL ends a table */
@@ -69,7 +62,7 @@ const char *gl_option_help(const gl_option *option, gl_arena *arena);
 
 /* Help of one command, and of the whole program (all its commands). */
 void gl_options_help(const char *program, const gl_command *command, gl_output *out);
-void gl_program_help(const char *program, const char *purpose, const gl_command *const *commands,
-                     size_t count, gl_output *out);
+void gl_program_help(const char *program, const char *purpose, const char *examples,
+                     const gl_command *const *commands, size_t count, gl_output *out);
 
 #endif

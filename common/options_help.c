@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { HELP_WIDTH = 90, HELP_INDENT = 30 };
+enum { HELP_WIDTH = 100, HELP_INDENT = 30 };
 
 /* Prints `text` in a left column, and what stands beside it from column HELP_INDENT on. */
 static void put_pair(gl_output *out, const char *text, const char *beside)
@@ -52,7 +52,7 @@ static bool has_option(const gl_option *options, const char *name)
     return false;
 }
 
-/* Examples are whole lines, each a command. */
+/* Examples are whole lines, each a command: they stand first, because they teach most. */
 static void put_examples(gl_output *out, const char *examples)
 {
     gl_output_puts(out, "\nExamples:\n");
@@ -72,22 +72,23 @@ void gl_options_help(const char *program, const gl_command *command, gl_output *
     gl_arena *arena = gl_arena_create();
     gl_output_printf(out, "Usage: %s %s %s\n\n", program, command->name, command->synopsis);
     gl_put_wrapped(out, command->summary, 0, HELP_WIDTH);
+    if (command->examples != NULL)
+        put_examples(out, command->examples);
     gl_output_puts(out, "\nOptions:\n");
     for (const gl_option *option = command->options; option->name != NULL; option++)
         put_option(arena, out, option);
     if (!has_option(command->options, "help"))
         put_option(arena, out, &help);
-    if (command->examples != NULL)
-        put_examples(out, command->examples);
     gl_arena_destroy(arena);
 }
 
-void gl_program_help(const char *program, const char *purpose, const gl_command *const *commands,
-                     size_t count, gl_output *out)
+void gl_program_help(const char *program, const char *purpose, const char *examples,
+                     const gl_command *const *commands, size_t count, gl_output *out)
 {
     gl_arena *arena = gl_arena_create();
     gl_output_printf(out, "Usage: %s COMMAND [options] [arguments]\n\n", program);
     gl_put_wrapped(out, purpose, 0, HELP_WIDTH);
+    put_examples(out, examples);
     gl_output_puts(out, "\nCommands:\n");
     for (size_t i = 0; i < count; i++)
         put_pair(out, gl_arena_printf(arena, "  %s", commands[i]->name), commands[i]->summary);

@@ -91,8 +91,8 @@ static int print_program(const gl_program *program, bool version)
     if (version)
         program->print_version(out);
     else
-        gl_program_help(program->name, program->purpose, program->commands, program->command_count,
-                        out);
+        gl_program_help(program->name, program->purpose, program->examples, program->commands,
+                        program->command_count, out);
     return close_output(program, out);
 }
 

@@ -7,6 +7,7 @@
 
 typedef struct gl_program {
     const char *name, *purpose;
+    const char *examples; /* of the whole program: whole lines, each a command that works */
     const gl_command *const *commands;
     size_t command_count;
     void (*print_version)(gl_output *out);

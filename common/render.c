@@ -3,7 +3,7 @@
 
 #include "common/render_internal.h"
 #include "common/text.h"
-#include "common/utf8.h"
+#include "common/texts.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -107,37 +107,19 @@ const char *gl_render__cell(gl_arena *arena, const gl_column *column, const gl_c
 }
 
 /* All table names of a report, each once. */
-typedef struct name_list {
-    const char **items;
-    size_t count, capacity;
-} name_list;
-
-static bool has_name(const name_list *names, const char *name)
+static gl_texts list_tables(const gl_report *report, gl_arena *arena)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->items[i], name) == 0)
-            return true;
-    return false;
-}
-
-static name_list list_tables(const gl_report *report, gl_arena *arena)
-{
-    name_list names = {0};
+    gl_texts names = {0};
     const gl_scenario *part;
     for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++) {
-        for (size_t t = 0; t < part->table_count; t++) {
-            const char *name = part->tables[t]->name;
-            if (has_name(&names, name))
-                continue;
-            names.items = gl_arena_grow(arena, names.items, &names.capacity, names.count + 1,
-                                        sizeof *names.items);
-            names.items[names.count++] = name;
-        }
+        for (size_t t = 0; t < part->table_count; t++)
+            if (!gl_texts_have(&names, part->tables[t]->name))
+                gl_texts_add(&names, arena, part->tables[t]->name);
     }
     return names;
 }
 
-static bool fail_name(const name_list *names, const char *name, gl_arena *arena, gl_error *err)
+static bool fail_name(const gl_texts *names, const char *name, gl_arena *arena, gl_error *err)
 {
     char shown[80];
     const char *list = gl_arena_join(arena, names->items, names->count, ", ");
@@ -152,7 +134,7 @@ static bool fail_name(const name_list *names, const char *name, gl_arena *arena,
 }
 
 /* The table that a CSV holds when none was asked for. */
-static const char *default_table(const gl_report *report, const name_list *names)
+static const char *default_table(const gl_report *report, const gl_texts *names)
 {
     const gl_scenario *part;
     for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++)
@@ -163,7 +145,7 @@ static const char *default_table(const gl_report *report, const name_list *names
 }
 
 static bool render_csv(const gl_report *report, const gl_render_options *options,
-                       const name_list *names, gl_output *out, gl_error *err)
+                       const gl_texts *names, gl_output *out, gl_error *err)
 {
     const char *table = options->csv_table != NULL ? options->csv_table : options->only_table;
     if (table == NULL)
@@ -175,7 +157,7 @@ static bool render_csv(const gl_report *report, const gl_render_options *options
 }
 
 static bool render_checked(const gl_report *report, gl_format format,
-                           const gl_render_options *options, const name_list *names, gl_output *out,
+                           const gl_render_options *options, const gl_texts *names, gl_output *out,
                            gl_error *err)
 {
     switch (format) {
@@ -204,11 +186,12 @@ bool gl_render(const gl_report *report, gl_format format, const gl_render_option
     if (options == NULL)
         options = &defaults;
     gl_arena *arena = gl_arena_create();
-    name_list names = list_tables(report, arena);
+    gl_texts names = list_tables(report, arena);
     const char *wanted = options->only_table;
     if (format == GL_FORMAT_CSV && options->csv_table != NULL)
         wanted = options->csv_table;
-    bool done = wanted == NULL || has_name(&names, wanted) || fail_name(&names, wanted, arena, err);
+    bool done =
+        wanted == NULL || gl_texts_have(&names, wanted) || fail_name(&names, wanted, arena, err);
     done = done && render_checked(report, format, options, &names, out, err);
     gl_arena_destroy(arena);
     return done;

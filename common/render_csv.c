@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* RFC 4180: comma, CRLF, quotes doubled. */
 #include "common/render_internal.h"
+#include "common/texts.h"
 #include "common/utf8.h"
 
 #include <inttypes.h>
@@ -83,23 +84,12 @@ static void put_cell(gl_arena *arena, gl_output *out, const gl_cell *cell)
 }
 
 /* Scenarios may differ in the columns of a table: the file has all of them. */
-typedef struct column_names {
-    const char **items;
-    size_t count, capacity;
-} column_names;
-
-static void add_columns(gl_arena *arena, column_names *names, const gl_table *table)
+static void add_columns(gl_arena *arena, gl_texts *names, const gl_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         const gl_column *column = &table->columns[i];
-        bool known = !gl_render__shows(column, GL_FOR_MACHINES);
-        for (size_t k = 0; k < names->count && !known; k++)
-            known = strcmp(names->items[k], column->name) == 0;
-        if (known)
-            continue;
-        names->items = gl_arena_grow(arena, names->items, &names->capacity, names->count + 1,
-                                     sizeof *names->items);
-        names->items[names->count++] = column->name;
+        if (gl_render__shows(column, GL_FOR_MACHINES) && !gl_texts_have(names, column->name))
+            gl_texts_add(names, arena, column->name);
     }
 }
 
@@ -114,7 +104,7 @@ static const gl_cell *find_cell(const gl_table *table, size_t row, const char *n
 }
 
 static void put_rows(gl_arena *arena, gl_output *out, const char *scenario, const gl_table *table,
-                     const column_names *names)
+                     const gl_texts *names)
 {
     for (size_t row = 0; row < table->row_count; row++) {
         put_text(arena, out, scenario != NULL ? scenario : "");
@@ -137,7 +127,7 @@ static const gl_table *find_table(const gl_scenario *scenario, const char *name)
 void gl_render__csv(const gl_report *report, const char *table, gl_output *out)
 {
     gl_arena *arena = gl_arena_create();
-    column_names names = {0};
+    gl_texts names = {0};
     const gl_scenario *part;
     for (size_t i = 0; (part = gl_report_part(report, i)) != NULL; i++) {
         const gl_table *found = find_table(part, table);

@@ -5,7 +5,6 @@
 #include "common/render_internal.h"
 #include "gpulink_version.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Longer tables are closed at first. */

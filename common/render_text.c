@@ -4,8 +4,6 @@
 #include "common/utf8.h"
 #include "common/wrap.h"
 
-#include <string.h>
-
 enum {
     DEFAULT_WIDTH = 100,
     GAP = 2,

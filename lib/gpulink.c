@@ -4,7 +4,6 @@
 
 #include "gpulink_version.h"
 #include "planner/input/cluster_file.h"
-#include "planner/input/notes.h"
 
 #include <pthread.h>
 #include <stdio.h>

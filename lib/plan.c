@@ -3,10 +3,7 @@
 #include "lib/internal.h"
 
 #include "common/render.h"
-#include "planner/input/notes.h"
 #include "planner/report/plan_tables.h"
-
-#include <math.h>
 
 struct gpulink_plan {
     gpulink_model *model;

@@ -20,7 +20,7 @@ typedef struct gl_answer_options {
 /* Rows of a command's table of options; TABLES says which tables --table chooses from. */
 #define GL_ANSWER_OPTIONS(TARGET, MEMBER, TABLES)                                                 \
     {.name = "format", .letter = 'f', .type = GL_OPTION_CHOICE, .value_name = "F",                \
-     .help = "Format of the answer (default: as FILE ends, else table).",                         \
+     .help = "Default: as FILE ends, or table.",                         \
      .offset = offsetof(TARGET, MEMBER.format), .choices = gl_format_names},                      \
     {.name = "table", .type = GL_OPTION_TEXT, .value_name = "NAME", .help = TABLES,               \
      .offset = offsetof(TARGET, MEMBER.table)},                                                   \
@@ -28,7 +28,7 @@ typedef struct gl_answer_options {
      .help = "Write to this file (default: standard output).",                                    \
      .offset = offsetof(TARGET, MEMBER.output)},                                                  \
     {.name = "color", .type = GL_OPTION_CHOICE, .value_name = "WHEN",                             \
-     .help = "Emphasis on the terminal (default auto).",                                          \
+     .help = "auto: on a terminal without NO_COLOR.",                                          \
      .offset = offsetof(TARGET, MEMBER.color), .choices = gl_color_choices}
 /* clang-format on */
 

@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 static const gl_command *const commands[] = {&gl_calibrate_run, &gl_calibrate_import,
@@ -32,6 +33,9 @@ static const gl_program program = {
     .name = GL_CALIBRATE_PROGRAM,
     .purpose = "measures curves of GPU interconnects, or takes them from logs of nccl-tests, into "
                "a database that gpulink-plan reads",
+    .examples = "gpulink-calibrate run --db lab.db --label \"8 x H200\" --compute --overlap\n"
+                "gpulink-calibrate import node_*.txt --db lab.db --transport nvlink\n"
+                "gpulink-calibrate doctor\n",
     .commands = commands,
     .command_count = sizeof commands / sizeof *commands,
     .print_version = print_version,
@@ -41,6 +45,15 @@ static const gl_program program = {
 int gl_calibrate_report(const gl_command *command, const gl_error *err)
 {
     return gl_program_fail(GL_CALIBRATE_PROGRAM, command != NULL ? command->name : NULL, err);
+}
+
+void gl_calibrate_say_lines(const char *before, const char *lines)
+{
+    while (*lines != '\0') {
+        size_t length = strcspn(lines, "\n");
+        fprintf(stderr, "  %s%.*s\n", before, (int)length, lines);
+        lines += length + (lines[length] == '\n');
+    }
 }
 
 bool gl_calibrate_parse(const gl_command *command, int argc, char **argv, gl_arena *arena,

@@ -2,8 +2,8 @@
 #include "calibrate/cli/answer.h"
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/doctor_report.h"
+#include "calibrate/cli/progress.h"
 
-#include <stdio.h>
 #include <string.h>
 
 extern char **environ;
@@ -24,15 +24,12 @@ static const gl_option option_table[] = {
      "Output of a program that ran with NCCL_DEBUG=INFO, of all ranks.", offsetof(options, log), 0,
      0, 0, NULL},
     {"xml", 'x', GL_OPTION_LIST, "FILE",
-     "Topology of NCCL: a file for NCCL_TOPO_FILE or from NCCL_TOPO_DUMP_FILE.",
-     offsetof(options, xml), 0, 0, 0, NULL},
+     "Topology of NCCL, from NCCL_TOPO_DUMP_FILE or for NCCL_TOPO_FILE.", offsetof(options, xml), 0,
+     0, 0, NULL},
     {"db", 'd', GL_OPTION_LIST, "FILE.db",
-     "Calibration database: its curves are put beside what is expected of their links, its stored "
-     "texts and settings are looked at.",
-     offsetof(options, db), 0, 0, 0, NULL},
-    GL_ANSWER_OPTIONS(
-        options, answer,
-        "Only this table: findings, expected, job, settings (default: all; of CSV, the findings)."),
+     "Calibration database: curves beside what is expected, stored texts.", offsetof(options, db),
+     0, 0, 0, NULL},
+    GL_ANSWER_OPTIONS(options, answer, "Only this table: findings, expected, job or settings."),
     {0}};
 
 typedef struct input {
@@ -76,17 +73,22 @@ static bool check_inputs(const input *inputs, size_t *count, gl_error *err)
 static bool gather(const options *o, const gl_texts *others, gl_facts *facts, gl_error *err)
 {
     input inputs[INPUTS];
-    size_t count;
+    size_t count, done = 0;
     list_inputs(o, others, inputs);
     if (!check_inputs(inputs, &count, err))
         return false;
     if (count == 0)
         return gl_facts_ask_machine(facts, (const char *const *)environ, err);
+    gl_status_line line = gl_status_line_start(false);
+    bool read = true;
     for (int i = 0; i < INPUTS; i++)
-        for (size_t k = 0; k < inputs[i].files->count; k++)
-            if (!gl_facts_read(facts, inputs[i].source, inputs[i].files->items[k], err))
-                return false;
-    return true;
+        for (size_t k = 0; k < inputs[i].files->count && read; k++) {
+            const char *file = inputs[i].files->items[k];
+            gl_progress_file(&line, ++done, count, file);
+            read = gl_facts_read(facts, inputs[i].source, file, err);
+        }
+    gl_status_line_clear(&line);
+    return read;
 }
 
 static bool diagnose(const options *o, const gl_texts *others, gl_arena *arena, bool *healthy,
@@ -125,7 +127,7 @@ static int run_doctor(int argc, char **argv, gl_arena *arena)
 
 const gl_command gl_calibrate_doctor = {
     .name = "doctor",
-    .synopsis = "[--topo F] [--nvlink F] [--p2p F] [--log F]... [--xml F] [--db FILE.db] [FILE...]",
+    .synopsis = "[FILE...] [--log F] [--topo F] [--nvlink F] [--db FILE.db] [options]",
     .summary = "says whether a fast link silently runs on a slow path, and why; without files it "
                "asks this machine",
     .examples = "gpulink-calibrate doctor\n"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/cli/commands.h"
+#include "calibrate/cli/progress.h"
 #include "calibrate/import/importer.h"
 #include "common/clock.h"
 #include "common/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct options {
@@ -19,15 +19,13 @@ static const gl_option option_table[] = {
      offsetof(options, db), 0, 0, 0, NULL},
     {"label", 'l', GL_OPTION_TEXT, "NAME", "Your name for these runs.", offsetof(options, label), 0,
      0, 0, NULL},
-    {"nodes", 'n', GL_OPTION_INTEGER, "N",
-     "Number of nodes, for files without a device list; a list that says another number is an "
-     "error.",
+    {"nodes", 'n', GL_OPTION_INTEGER, "N", "Number of nodes, for files without a device list.",
      offsetof(options, nodes), 0, 1, 1000000, NULL},
     {"ranks", 0, GL_OPTION_INTEGER, "N", "Number of ranks, for files without a device list.",
      offsetof(options, ranks), 0, 2, 1000000, NULL},
     {"transport", 't', GL_OPTION_TEXT, "T",
-     "nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket or host, where the log has no NCCL_DEBUG "
-     "lines that tell; a log that proves another is an error.",
+     "nvlink, pcie-p2p, shm, net-ib, net-roce, net-socket or host, where the log does not tell "
+     "(lines of NCCL_DEBUG=INFO do).",
      offsetof(options, transport), 0, 0, 0, NULL},
     {"gpu", 'g', GL_OPTION_TEXT, "NAME", "Name of the GPU (default: from the device list).",
      offsetof(options, gpu), 0, 0, 0, NULL},
@@ -157,15 +155,6 @@ static void say_curve(const gl_curve *curve)
             curve->in_place ? "in place" : "out of place", curve->sample_count);
 }
 
-static void say_flags(const char *warnings)
-{
-    while (*warnings != '\0') {
-        size_t length = strcspn(warnings, "\n");
-        fprintf(stderr, "  flagged: %.*s\n", (int)length, warnings);
-        warnings += length + (warnings[length] == '\n');
-    }
-}
-
 static void say_run(const char *path, const gl_import_run *run, bool verbose)
 {
     size_t samples = 0;
@@ -184,7 +173,7 @@ static void say_run(const char *path, const gl_import_run *run, bool verbose)
     }
     for (size_t i = 0; verbose && i < run->curve_count; i++)
         say_curve(&run->curves[i]);
-    say_flags(run->run.warnings);
+    gl_calibrate_say_lines("flagged: ", run->run.warnings);
 }
 
 /* ---- the work ---- */
@@ -203,11 +192,14 @@ typedef struct work {
     size_t batch_count;
     double batch_began_s;
     size_t files, runs;
+    size_t unnamed; /* runs that were stored without a known transport */
     int status;
+    gl_status_line line;
 } work;
 
 static void fail(work *w, const gl_error *err)
 {
+    gl_status_line_clear(&w->line);
     int status = gl_calibrate_report(NULL, err);
     if (w->status == GL_OK)
         w->status = status;
@@ -216,6 +208,8 @@ static void fail(work *w, const gl_error *err)
 /* Runs that were left out of a file whose other runs are good. */
 static void report_refused(work *w, const gl_import_result *result)
 {
+    if (result->refused_count > 0)
+        gl_status_line_clear(&w->line);
     for (size_t i = 0; i < result->refused_count; i++) {
         char text[1400];
         fprintf(stderr, "%s: %s (this run was left out)\n", GL_CALIBRATE_PROGRAM,
@@ -225,13 +219,43 @@ static void report_refused(work *w, const gl_import_result *result)
     }
 }
 
+/* Curves of a log that says no transport, and of a command that says none either. */
+static bool is_unnamed(const gl_import_run *run)
+{
+    for (size_t i = 0; i < run->curve_count; i++)
+        if (run->curves[i].transport != GL_TRANSPORT_UNKNOWN)
+            return false;
+    return run->curve_count > 0;
+}
+
+/* Once for all files, with what to do. */
+static void say_unnamed(const work *w)
+{
+    if (w->unnamed == 0)
+        return;
+    fprintf(stderr,
+            "%s: warning: the transport of %zu run%s is not known, and a plan takes such curves "
+            "only where nothing else was measured. Say it: the same command with --transport "
+            "nvlink (or pcie-p2p, shm, net-ib, net-roce, net-socket) names the curves that are "
+            "stored and adds none\n",
+            GL_CALIBRATE_PROGRAM, w->unnamed, w->unnamed == 1 ? "" : "s");
+}
+
+static void say_named(const char *path, const gl_import_run *run)
+{
+    fprintf(stderr,
+            "%s: run %lld (%s) was in the database already, and its transport is known now: %s\n",
+            path, (long long)run->same_as, run->same_source,
+            gl_transport_name(run->curves[0].transport));
+}
+
 static void say_known(const char *path, const gl_import_result *result, size_t known)
 {
     fprintf(stderr, "%s: %zu of %zu runs were in the database already, to the last digit:", path,
             known, result->run_count);
     const char *comma = "";
     for (size_t i = 0; i < result->run_count; i++)
-        if (result->runs[i].same_as != 0) {
+        if (result->runs[i].same_as != 0 && !result->runs[i].named) {
             fprintf(stderr, "%s run %lld (%s)", comma, (long long)result->runs[i].same_as,
                     result->runs[i].same_source);
             comma = ",";
@@ -241,18 +265,25 @@ static void say_known(const char *path, const gl_import_result *result, size_t k
 
 static void say_result(work *w, const char *path, const gl_import_result *result)
 {
-    size_t known = 0;
-    for (size_t i = 0; i < result->run_count; i++)
-        known += result->runs[i].same_as != 0;
+    size_t known = 0, named = 0;
+    for (size_t i = 0; i < result->run_count; i++) {
+        named += result->runs[i].named;
+        known += result->runs[i].same_as != 0 && !result->runs[i].named;
+        w->unnamed += result->runs[i].same_as == 0 && is_unnamed(&result->runs[i]);
+    }
+    gl_status_line_clear(&w->line);
     w->files++;
-    w->runs += result->run_count - known;
+    w->runs += result->run_count - known - named;
     if (w->options->quiet)
         return;
     if (known > 0)
         say_known(path, result, known);
-    for (size_t i = 0; i < result->run_count; i++)
+    for (size_t i = 0; i < result->run_count; i++) {
+        if (result->runs[i].named)
+            say_named(path, &result->runs[i]);
         if (result->runs[i].same_as == 0)
             say_run(path, &result->runs[i], w->options->verbose);
+    }
 }
 
 /* False when the database cannot be written: then the other files cannot either. */
@@ -304,11 +335,17 @@ static int import_files(const options *o, const gl_import_options *said, const g
     w->options = o;
     w->said = said;
     bool go_on = true;
-    for (size_t i = 0; i < files->count && go_on; i++)
+    w->line = gl_status_line_start(o->quiet);
+    for (size_t i = 0; i < files->count && go_on; i++) {
+        gl_progress_file(&w->line, i + 1, files->count, files->items[i]);
         go_on = import_one(w, files->items[i]);
+    }
+    gl_status_line_clear(&w->line);
     write_batch(w);
     if (!o->quiet && files->count > 1)
         fprintf(stderr, "%zu of %zu files imported: %zu runs\n", w->files, files->count, w->runs);
+    if (!o->quiet)
+        say_unnamed(w);
     gl_store_close(w->store);
     return w->status;
 }

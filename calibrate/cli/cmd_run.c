@@ -34,48 +34,45 @@ static const char *const backend_names[] = {"nccl", "mpi", NULL};
 
 static const gl_option option_table[] = {
     {"db", 'd', GL_OPTION_TEXT, "FILE.db",
-     "Database to measure into; created if it is not there. The same command on the same file "
-     "goes on where it was interrupted.",
+     "Database to measure into. The same command goes on where it was interrupted.",
      offsetof(options, db), 0, 0, 0, NULL},
     {"label", 'l', GL_OPTION_TEXT, "NAME", "Your name for this run.", offsetof(options, label), 0,
      0, 0, NULL},
     {"backend", 'b', GL_OPTION_CHOICE, "B",
-     "nccl: between GPUs; mpi: between host buffers, no GPU needed (default nccl).",
-     offsetof(options, backend), 0, 0, 0, backend_names},
+     "Between GPUs, or host buffers over MPI (default nccl).", offsetof(options, backend), 0, 0, 0,
+     backend_names},
     {"ops", 0, GL_OPTION_TEXT, "LIST",
-     "Collectives, with commas (default all_reduce,all_gather,reduce_scatter,alltoall,sendrecv,"
-     "broadcast).",
+     "Collectives, with commas (default: all_reduce, all_gather, reduce_scatter, alltoall, "
+     "sendrecv, broadcast).",
      offsetof(options, ops), 0, 0, 0, NULL},
-    {"min", 0, GL_OPTION_TEXT, "SIZE", "Smallest message (default 8).", offsetof(options, min), 0,
-     0, 0, NULL},
+    {"min", 0, GL_OPTION_TEXT, "SIZE", "Smallest message, in bytes or as 1MiB (default 8).",
+     offsetof(options, min), 0, 0, 0, NULL},
     {"max", 0, GL_OPTION_TEXT, "SIZE", "Largest message, as memory allows (default 8GiB).",
      offsetof(options, max), 0, 0, 0, NULL},
     {"ranks", 'r', GL_OPTION_TEXT, "LIST",
-     "Sizes of groups, with commas (default 2,4,8,... and all; within a node, one rank per node, "
-     "whole nodes).",
+     "Sizes of groups (default 2,4,8,... and all; in a node, one a node, whole nodes).",
      offsetof(options, ranks), 0, 0, 0, NULL},
     {"dtype", 't', GL_OPTION_TEXT, "T",
      "Type of the elements (default bf16 with nccl, fp32 with mpi).", offsetof(options, dtype), 0,
      0, 0, NULL},
     {"acceptance", 'a', GL_OPTION_TEXT, "FILE",
-     "Measure exactly what a plan needs: a list that 'gpulink-plan accept --list' wrote, or "
-     "MODEL.yaml with --cluster (default: everything, by --ops, --ranks, --min and --max). What of "
-     "it was not measured is named at the end, and the exit status is 1.",
+     "Measure what a plan needs: a list of 'gpulink-plan accept --list', or MODEL.yaml with "
+     "--cluster. Exit status 1 when some of it was not measured.",
      offsetof(options, acceptance), 0, 0, 0, NULL},
     {"cluster", 'c', GL_OPTION_TEXT, "PLANNED",
-     "With --acceptance MODEL.yaml: the cluster that was planned, as for gpulink-plan, which is "
-     "asked for the list.",
-     offsetof(options, cluster), 0, 0, 0, NULL},
-    {"budget", 0, GL_OPTION_QUANTITY, "TIME", "Time to spend on measuring (default 120s).",
-     offsetof(options, budget_s), GL_SECONDS, 0.1, 1e6, NULL},
+     "With --acceptance MODEL.yaml: the cluster that was planned.", offsetof(options, cluster), 0,
+     0, 0, NULL},
+    {"budget", 0, GL_OPTION_QUANTITY, "TIME",
+     "Time to spend on measuring, such as 10min (default 120s).", offsetof(options, budget_s),
+     GL_SECONDS, 0.1, 1e6, NULL},
     {"precision", 'p', GL_OPTION_QUANTITY, "PART",
-     "Of each median (95 % interval) and of the curve between sizes (default 2%).",
-     offsetof(options, precision), GL_FRACTION, 0.001, 0.5, NULL},
+     "Of medians (95 % interval) and between sizes (default 2%).", offsetof(options, precision),
+     GL_FRACTION, 0.001, 0.5, NULL},
     {"compute", 0, GL_OPTION_FLAG, NULL, "Also measure GEMMs, memory and launches of the GPUs.",
      offsetof(options, compute), 0, 0, 0, NULL},
     {"overlap", 0, GL_OPTION_FLAG, NULL,
-     "Also measure what compute and communication lose when they run together.",
-     offsetof(options, overlap), 0, 0, 0, NULL},
+     "Also measure what compute and communication lose together.", offsetof(options, overlap), 0, 0,
+     0, NULL},
     {"concurrent", 0, GL_OPTION_FLAG, NULL,
      "Also measure all groups of a kind at once, as training runs them.",
      offsetof(options, concurrent), 0, 0, 0, NULL},
@@ -85,7 +82,7 @@ static const gl_option option_table[] = {
     {"quiet", 'q', GL_OPTION_FLAG, NULL, "Print errors only.", offsetof(options, quiet), 0, 0, 0,
      NULL},
     {"verbose", 'v', GL_OPTION_FLAG, NULL,
-     "Print every warning of the run, and without a terminal a line for each curve.",
+     "Print all warnings, and without a terminal a line for each curve.",
      offsetof(options, verbose), 0, 0, 0, NULL},
     {0}};
 
@@ -339,15 +336,6 @@ static bool print_summary(const char *path, const gl_session_result *result, gl_
     return gl_output_close(out, err);
 }
 
-static void say_lines(const char *lines)
-{
-    while (*lines != '\0') {
-        size_t length = strcspn(lines, "\n");
-        fprintf(stderr, "  %.*s\n", (int)length, lines);
-        lines += length + (lines[length] == '\n');
-    }
-}
-
 static void say_end(const options *o, const gl_session_result *r)
 {
     char peak[40];
@@ -362,7 +350,7 @@ static void say_end(const options *o, const gl_session_result *r)
         fprintf(stderr, "%d of the curves end below the largest size, for time or memory%s\n",
                 r->short_curves, o->verbose ? ":" : " (show says which)");
     if (o->verbose)
-        say_lines(r->warnings);
+        gl_calibrate_say_lines("", r->warnings);
     if (r->wrong_points > 0)
         fprintf(stderr,
                 "%d points have WRONG RESULTS: this machine does not compute as it should\n",
@@ -390,7 +378,7 @@ static bool says_unmet(const gl_session_result *r)
     if (r->unmet[0] == '\0' || r->stopped)
         return false;
     fprintf(stderr, "%s: not all of the list was measured:\n", GL_CALIBRATE_PROGRAM);
-    say_lines(r->unmet);
+    gl_calibrate_say_lines("", r->unmet);
     return true;
 }
 

@@ -8,8 +8,6 @@
 #include "common/store/store.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct options {
@@ -22,16 +20,15 @@ static const gl_option option_table[] = {
     {"curve", 0, GL_OPTION_INTEGER, "ID", "Show the samples of this curve.",
      offsetof(options, curve), 0, 1, 9e15, NULL},
     {"tuner", 0, GL_OPTION_FLAG, NULL,
-     "Print which algorithm and protocol was fastest, as the configuration of NCCL's example tuner "
-     "plugin; needs curves of forced algorithms.",
+     "Print the fastest algorithms and protocols for NCCL's example tuner plugin; needs curves of "
+     "forced algorithms.",
      offsetof(options, tuner), 0, 0, 0, NULL},
     {"nccl-tests", 0, GL_OPTION_FLAG, NULL,
      "Print the commands of nccl-tests that measure the same curves.",
      offsetof(options, nccl_tests), 0, 0, 0, NULL},
     GL_ANSWER_OPTIONS(
         options, answer,
-        "Only this table: runs, curves, compute, overlap, topology; samples with --curve (default: "
-        "all; of CSV, the curves or the samples)."),
+        "Only this table: runs, curves, compute, overlap, topology; with --curve samples."),
     {0}};
 
 /* ---- tables ---- */

@@ -15,6 +15,9 @@ extern const gl_command gl_calibrate_run, gl_calibrate_import, gl_calibrate_show
  * the error's status. */
 int gl_calibrate_report(const gl_command *command, const gl_error *err);
 
+/* Prints each of `lines` to standard error, indented, behind `before`. */
+void gl_calibrate_say_lines(const char *before, const char *lines);
+
 /* The time of recording, ISO 8601 UTC; SOURCE_DATE_EPOCH makes a build of the same logs the same
  * database. */
 void gl_calibrate_now(char *text, size_t size);

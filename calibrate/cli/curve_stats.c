@@ -2,45 +2,17 @@
 #include "calibrate/cli/curve_stats.h"
 
 #include "common/arena.h"
-#include "common/order.h"
+#include "common/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define DIP 0.85
 
-double gl_curve_algbw(const gl_sample *sample)
-{
-    return sample->size_bytes / sample->time_median_s;
-}
-
-double gl_curve_busbw(const gl_curve *curve, const gl_sample *sample)
-{
-    return gl_curve_algbw(sample) * gl_bus_factor(curve->collective, curve->placement.ranks);
-}
-
 bool gl_curve_is_dip(const gl_curve *curve, size_t index)
 {
     return index > 0 && gl_curve_algbw(&curve->samples[index]) <
                             DIP * gl_curve_algbw(&curve->samples[index - 1]);
-}
-
-static double median(double *values, size_t count)
-{
-    /* cppcheck-suppress uninitvar ; none where count is 0 */
-    qsort(values, count, sizeof *values, gl_compare_doubles);
-    return count == 0       ? (double)NAN
-           : count % 2 == 1 ? values[count / 2]
-                            : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
-
-static double plateau(const gl_curve *curve)
-{
-    double largest[3];
-    size_t count = curve->sample_count < 3 ? curve->sample_count : 3;
-    for (size_t i = 0; i < count; i++)
-        largest[i] = gl_curve_busbw(curve, &curve->samples[curve->sample_count - 1 - i]);
-    return median(largest, count);
 }
 
 /* Interpolated between the sizes below and above, in the logarithms. */
@@ -68,7 +40,7 @@ static double leave_one_out(const gl_curve *curve)
         double guess = s[-1].time_median_s * pow(s[1].time_median_s / s[-1].time_median_s, part);
         errors[i - 1] = fabs(guess / s->time_median_s - 1);
     }
-    double result = median(errors, curve->sample_count - 2);
+    double result = gl_median(errors, curve->sample_count - 2);
     free(errors);
     return result;
 }
@@ -76,7 +48,7 @@ static double leave_one_out(const gl_curve *curve)
 gl_curve_stats gl_curve_stats_of(const gl_curve *curve)
 {
     gl_curve_stats stats = {.latency_floor_s = NAN,
-                            .plateau_busbw_bytes_per_s = plateau(curve),
+                            .plateau_busbw_bytes_per_s = gl_curve_plateau(curve),
                             .peak_busbw_bytes_per_s = NAN,
                             .wrong = NAN,
                             .loo_median = leave_one_out(curve)};

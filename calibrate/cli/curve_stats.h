@@ -7,7 +7,7 @@
 
 typedef struct gl_curve_stats {
     double latency_floor_s;           /* shortest time of any size */
-    double plateau_busbw_bytes_per_s; /* median of the three largest sizes */
+    double plateau_busbw_bytes_per_s; /* gl_curve_plateau */
     double peak_busbw_bytes_per_s;
     double half_bandwidth_size_bytes; /* where busbw first passes half of the plateau; NaN when
                                          the smallest size is above it */
@@ -20,10 +20,6 @@ typedef struct gl_curve_stats {
 
 /* The samples must be loaded. */
 gl_curve_stats gl_curve_stats_of(const gl_curve *curve);
-
-/* Bandwidths of a sample as nccl-tests prints them, in bytes/s. */
-double gl_curve_algbw(const gl_sample *sample);
-double gl_curve_busbw(const gl_curve *curve, const gl_sample *sample);
 
 /* Does busbw fall by more than 15 % from the next smaller size to this one? Where protocols or
  * algorithms change, and on disturbed networks. */

@@ -5,7 +5,6 @@
 #include "common/output.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- findings ---- */
 

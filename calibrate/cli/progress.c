@@ -5,8 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 char *gl_progress_text(const gl_session_progress *p, char *text, size_t size)
 {
@@ -22,22 +21,22 @@ char *gl_progress_text(const gl_session_progress *p, char *text, size_t size)
     return text;
 }
 
-static int columns(void)
-{
-    struct winsize window;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 20 ? window.ws_col
-                                                                                : 80;
-}
-
 void gl_progress_show(const gl_session_progress *progress)
 {
     char text[200];
-    /* A line that wraps could not be written over. */
-    fprintf(stderr, "\r%.*s\033[K", columns() - 1, gl_progress_text(progress, text, sizeof text));
-    fflush(stderr);
+    gl_status_line_put(gl_progress_text(progress, text, sizeof text));
 }
 
 void gl_progress_end(void)
 {
-    fputs("\r\033[K", stderr);
+    gl_status_line_clear(&(gl_status_line){.shown = true});
+}
+
+void gl_progress_file(gl_status_line *line, size_t number, size_t count, const char *path)
+{
+    static const off_t large_bytes = 20000000; /* takes about a second */
+    struct stat info;
+    if (stat(path, &info) == 0 && info.st_size > large_bytes)
+        line->next_s = 0;
+    gl_status_line_say(line, "file %zu of %zu: %s", number, count, path);
 }

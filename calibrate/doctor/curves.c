@@ -8,10 +8,7 @@ enum { LARGE_BYTES = 256 << 20 };
 
 static const gl_run *run_of(const gl_facts_db *db, const gl_curve *curve)
 {
-    for (size_t i = 0; i < db->run_count; i++)
-        if (db->runs[i].id == curve->run_id)
-            return &db->runs[i];
-    return NULL;
+    return gl_run_find(db->runs, db->run_count, curve->run_id);
 }
 
 const char *gl_curve_gpu(const gl_facts_db *db, const gl_curve *curve)
@@ -22,20 +19,7 @@ const char *gl_curve_gpu(const gl_facts_db *db, const gl_curve *curve)
 
 static double busbw(const gl_curve *curve, size_t index)
 {
-    const gl_sample *s = &curve->samples[index];
-    return s->size_bytes / s->time_median_s *
-           gl_bus_factor(curve->collective, curve->placement.ranks);
-}
-
-/* Median of the three largest sizes; fewer samples: of those. */
-static double plateau(const gl_curve *curve)
-{
-    size_t n = curve->sample_count;
-    if (n == 0)
-        return NAN;
-    double a = busbw(curve, n - 1), b = n > 1 ? busbw(curve, n - 2) : a;
-    double c = n > 2 ? busbw(curve, n - 3) : fmax(a, b);
-    return fmax(fmin(a, b), fmin(fmax(a, b), c));
+    return gl_curve_busbw(curve, &curve->samples[index]);
 }
 
 /* The rate of NICs, where a log or a topology of the same machine says it; 0 unknown. */
@@ -68,7 +52,7 @@ gl_curve_verdict gl_curve_judge(const gl_facts *facts, const gl_facts_db *db, si
     const gl_expected_link *link =
         gl_expected_link_of(facts->expected, gpu, curve->transport, nic_rate(facts));
     return (gl_curve_verdict){
-        .measured = plateau(curve),
+        .measured = gl_curve_plateau(curve),
         .highest = highest(curve),
         .expected = gl_expected_of_curve(facts->expected, curve, link, gpu, run),
         .link = link != NULL ? link->name : "",

@@ -7,10 +7,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 void gl_facts_begin(gl_facts *facts, const gl_expected *expected, gl_arena *arena)
 {

@@ -8,7 +8,6 @@
 #include "calibrate/import/prefix.h"
 #include "common/text.h"
 
-#include <ctype.h>
 #include <string.h>
 
 gl_log *gl_log_create(gl_arena *arena)

@@ -60,249 +60,6 @@ long gl_log_number_after(const char *text, const char *word, long missing)
     return end > found && value >= -1 && value <= 100000000 ? value : missing;
 }
 
-static gl_log_rank *rank_of(gl_log *log, long rank)
-{
-    return rank >= 0 && rank < log->ranks && (size_t)rank < log->rank_capacity
-               ? &log->ranks_table[rank]
-               : NULL;
-}
-
-/* ---- channels ---- */
-
-/* "0[101c0]" or "0" */
-static const char *read_rank(const char *text, long *rank)
-{
-    char *end;
-    *rank = strtol(text, &end, 10);
-    if (end == text)
-        return NULL;
-    if (*end == '[') {
-        const char *close = strchr(end, ']');
-        return close != NULL ? close + 1 : NULL;
-    }
-    return end;
-}
-
-static bool same_host(const gl_log *log, long from, long to)
-{
-    if (from < 0 || to < 0 || from >= log->ranks || to >= log->ranks ||
-        (size_t)(from > to ? from : to) >= log->rank_capacity)
-        return false;
-    int host = log->ranks_table[from].host;
-    return host >= 0 && host == log->ranks_table[to].host;
-}
-
-typedef struct channel {
-    long from, to;
-    bool sends, receives;
-    const char *via;
-} channel;
-
-/* The index behind the plugin's name: "IB/0/GDRDMA", "AWS Libfabric/1(3)/GDRDMA"; −1 none. */
-static long nic_index(const char *net)
-{
-    const char *slash = strchr(net, '/');
-    while (slash != NULL && !isdigit((unsigned char)slash[1]))
-        slash = strchr(slash + 1, '/');
-    return slash != NULL ? strtol(slash + 1, NULL, 10) : -1;
-}
-
-static void note_gdr(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                     const gl_log_piece *piece, const channel *c)
-{
-    bool gdr = strstr(c->via, "/GDRDMA") != NULL;
-    gl_log_rank *rank = rank_of(log, c->receives ? c->to : c->from);
-    gl_log_say(log, arena, place, piece,
-               gdr           ? GL_SAID_GDR
-               : c->receives ? GL_SAID_NO_GDR_RECEIVE
-                             : GL_SAID_NO_GDR_SEND);
-    if (rank == NULL)
-        return;
-    rank->gdr_receive += gdr && c->receives;
-    rank->no_gdr_receive += !gdr && c->receives;
-    if (!gdr && c->receives && rank->no_gdr_quote.text == NULL)
-        rank->no_gdr_quote =
-            gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
-}
-
-static void note_nic(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                     const gl_log_piece *piece, const channel *c)
-{
-    long nic = nic_index(c->via + 4);
-    if (nic < 0 || nic >= GL_LOG_NIC_LIMIT || piece->host < 0)
-        return;
-    gl_log_nccl_host *host = &log->hosts[piece->host];
-    host->nics_used |= UINT64_C(1) << nic;
-    gl_quote_once(&host->nic_quote, arena, place->file, place->line, piece->start);
-    gl_log_rank *rank = rank_of(log, c->receives ? c->to : c->from);
-    const char *device = strchr(c->via + 4, '/');
-    if (rank == NULL ||
-        (device != NULL && strchr(device, '(') != NULL && strstr(device, "(PCI)") == NULL))
-        return; /* relayed by another rank: that one's NIC */
-    rank->nics |= UINT64_C(1) << nic;
-    gl_quote_once(&rank->nic_quote, arena, place->file, place->line, piece->start);
-}
-
-static void read_net(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                     const gl_log_piece *piece, const channel *c)
-{
-    const char *name = c->via + 4, *relayed = strchr(name, '(');
-    bool same = same_host(log, c->from, c->to);
-    if (gl_starts_with(name, "Socket")) {
-        gl_log_say(log, arena, place, piece, same ? GL_SAID_SOCKET_SAME : GL_SAID_SOCKET);
-        return;
-    }
-    bool rdma = gl_starts_with(name, "IB") || strstr(name, "Libfabric") != NULL ||
-                gl_starts_with(name, "gIB");
-    if (!rdma) {
-        gl_log_say(log, arena, place, piece, GL_SAID_NET_OTHER);
-        return;
-    }
-    gl_log_say(log, arena, place, piece, same ? GL_SAID_RDMA_SAME : GL_SAID_NET_RDMA);
-    if (relayed != NULL && isdigit((unsigned char)relayed[1]))
-        gl_log_say(log, arena, place, piece, GL_SAID_PXN);
-    note_gdr(log, arena, place, piece, c);
-    note_nic(log, arena, place, piece, c);
-}
-
-static void note_shm_pair(gl_log *log, const channel *c)
-{
-    for (size_t i = 0; i < log->shm_pair_count && i < GL_LOG_PAIR_LIMIT; i++)
-        if (log->shm_pairs[i].from == c->from && log->shm_pairs[i].to == c->to)
-            return;
-    if (log->shm_pair_count < GL_LOG_PAIR_LIMIT)
-        log->shm_pairs[log->shm_pair_count] = (gl_log_pair){c->from, c->to};
-    if (log->shm_pair_count <= GL_LOG_PAIR_LIMIT)
-        log->shm_pair_count++;
-}
-
-/* Behind " -> ", as pages escape it, too; NULL when it is not there. */
-static const char *skip_arrow(const char *text)
-{
-    return gl_starts_with(text, " -> ")      ? text + 4
-           : gl_starts_with(text, " -&gt; ") ? text + 7
-                                             : NULL;
-}
-
-/* "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/0", "Ring 00 : 0[0] -> 1[1] via P2P/IPC" */
-static void read_channel(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                         const gl_log_piece *piece, const char *text)
-{
-    channel c = {0};
-    const char *at = strstr(text, " : ");
-    if (at == NULL || (at = read_rank(at + 3, &c.from)) == NULL || (at = skip_arrow(at)) == NULL ||
-        (at = read_rank(at, &c.to)) == NULL)
-        return;
-    c.sends = gl_starts_with(at, " [send]");
-    c.receives = gl_starts_with(at, " [receive]");
-    c.via = strstr(at, " via ");
-    if (c.via == NULL)
-        return;
-    c.via += strlen(" via ");
-    gl_log_say(log, arena, place, piece, GL_SAID_CHANNEL);
-    if (gl_starts_with(c.via, "NET/")) {
-        read_net(log, arena, place, piece, &c);
-    } else if (gl_starts_with(c.via, "SHM/") || gl_starts_with(c.via, "direct shared memory")) {
-        gl_log_say(log, arena, place, piece, GL_SAID_SHM);
-        note_shm_pair(log, &c);
-    } else if (gl_starts_with(c.via, "P2P/")) {
-        gl_log_say(log, arena, place, piece, GL_SAID_P2P);
-        if (gl_starts_with(c.via, "P2P/MNNVL"))
-            gl_log_say(log, arena, place, piece, GL_SAID_MNNVL);
-    }
-}
-
-/* ---- communicators ---- */
-
-static void forget_ranks(gl_log *log)
-{
-    for (size_t i = 0; i < log->rank_capacity; i++)
-        log->ranks_table[i] = (gl_log_rank){.host = -1, .gpu = -1};
-}
-
-static void larger_communicator(gl_log *log, gl_arena *arena, long ranks)
-{
-    size_t wanted = ranks < GL_LOG_RANK_LIMIT ? (size_t)ranks : GL_LOG_RANK_LIMIT;
-    size_t before = log->rank_capacity;
-    if (wanted > before)
-        log->ranks_table = gl_arena_grow(arena, log->ranks_table, &log->rank_capacity, wanted,
-                                         sizeof *log->ranks_table);
-    forget_ranks(log);
-    log->ranks = (int)ranks;
-    log->nodes = 0;
-}
-
-static void place_rank(gl_log *log, const gl_log_piece *piece, const char *text, long number)
-{
-    gl_log_rank *rank = rank_of(log, number);
-    if (rank == NULL || piece->host < 0)
-        return;
-    if (rank->host != -1 && rank->host != piece->host)
-        log->is_ambiguous = true;
-    rank->host = rank->host == -1 || rank->host == piece->host ? piece->host : -2;
-    long gpu = gl_log_number_after(text, " nvmlDev ", gl_log_number_after(text, " cudaDev ", -1));
-    if (gpu >= 0)
-        rank->gpu = (int)gpu;
-}
-
-static void note_nodes(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                       const gl_log_piece *piece, const char *text, long ranks)
-{
-    long nodes = gl_log_number_after(text, " nNodes ", 0);
-    long local = gl_log_number_after(text, " localRanks ", 0);
-    long mnnvl = gl_log_number_after(text, " MNNVL ", -1);
-    if (nodes < 1)
-        return;
-    if (ranks == log->ranks && nodes > log->nodes)
-        log->nodes = (int)nodes;
-    if (nodes > 1)
-        gl_log_say(log, arena, place, piece, GL_SAID_MULTI_NODE);
-    else if (ranks > 1)
-        gl_log_say(log, arena, place, piece, GL_SAID_ONE_NODE);
-    if (mnnvl == 1)
-        gl_log_say(log, arena, place, piece, GL_SAID_MNNVL);
-    else if (mnnvl == 0 && nodes > 1)
-        gl_log_say(log, arena, place, piece, GL_SAID_NO_MNNVL);
-    if (piece->host >= 0 && ranks == log->ranks && local > log->hosts[piece->host].local_ranks)
-        log->hosts[piece->host].local_ranks = (int)local;
-}
-
-/* "busId 9d000" */
-static void note_bus(gl_log *log, const char *text)
-{
-    const char *found = strstr(text, " busId ");
-    if (found == NULL || log->bus_count == GL_LOG_BUS_LIMIT)
-        return;
-    uint64_t bus = strtoull(found + 7, NULL, 16);
-    for (size_t i = 0; i < log->bus_count; i++)
-        if (log->buses[i] == bus)
-            return;
-    log->buses[log->bus_count++] = bus;
-}
-
-/* "comm 0x… rank 1 nRanks 16 nNodes 2 localRanks 8 localRank 1 MNNVL 0", "… comm 0x… rank 0 nranks
- * 2 cudaDev 0 nvmlDev 0 busId 60 … Init COMPLETE" */
-static void read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *place,
-                              const gl_log_piece *piece, const char *text)
-{
-    long rank = gl_log_number_after(text, " rank ", -1);
-    long ranks = gl_log_number_after(text, " nRanks ", gl_log_number_after(text, " nranks ", 0));
-    if (rank < 0 || ranks < 1 || rank >= ranks)
-        return;
-    if (ranks > 1)
-        gl_log_say(log, arena, place, piece, GL_SAID_MANY_RANK_COMM);
-    else if (strstr(text, "Init COMPLETE") != NULL) /* each communicator once */
-        gl_log_say(log, arena, place, piece, GL_SAID_ONE_RANK_COMM);
-    note_bus(log, text);
-    if (ranks > 1 && log->ranks > 1 && ranks != log->ranks)
-        log->is_ambiguous = true;
-    if (ranks > log->ranks)
-        larger_communicator(log, arena, ranks);
-    if (ranks == log->ranks)
-        place_rank(log, piece, text, rank);
-    note_nodes(log, arena, place, piece, text, ranks);
-}
-
 /* ---- algorithms ---- */
 
 /* "AllReduce: 8 Bytes -> Algo RING proto LL channel{…}", older "8 Bytes -> Algo 1 proto 0
@@ -521,94 +278,6 @@ static void read_affinity(gl_log *log, gl_arena *arena, const gl_log_place *plac
     gl_quote_once(&log->affinities[index].quote, arena, place->file, place->line, piece->start);
 }
 
-/* ---- failures ---- */
-
-/* Xids that are the hardware's: double bit errors, retired rows and pages that could not be had,
- * NVLink, a GPU that is off the bus, contained and uncontained memory errors, a GPU processor that
- * does not answer. Others (13, 31, 43, 45, …) are as a rule a program's. */
-static bool is_hardware_xid(long xid)
-{
-    static const short hardware[] = {48,  61,  62,  64,  74,  79,  92,  94,  95,  110, 119,
-                                     120, 136, 140, 143, 144, 145, 146, 147, 148, 149, 150};
-    for (size_t i = 0; i < sizeof hardware / sizeof *hardware; i++)
-        if (hardware[i] == xid)
-            return true;
-    return false;
-}
-
-/* A broken GPU or NVLink in CUDA's words or the kernel's ("NVRM: Xid (PCI:0000:9d:00): 79, …"),
- * whoever prints them; GL_SAID_COUNT when the line is about something else. */
-static gl_said gpu_failure(const char *text)
-{
-    static const char *const words[] = {"uncorrectable NVLink error detected",
-                                        "uncorrectable ECC error encountered",
-                                        "Invalid access of peer GPU memory over nvlink",
-                                        "GPU has fallen off the bus", "GPU is lost"};
-    const char *xid = strstr(text, "Xid (PCI:"), *close = xid != NULL ? strstr(xid, "): ") : NULL;
-    if (close != NULL && isdigit((unsigned char)close[3]))
-        return is_hardware_xid(strtol(close + 3, NULL, 10)) ? GL_SAID_GPU_ERROR : GL_SAID_XID;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(text, words[i]) != NULL)
-            return GL_SAID_GPU_ERROR;
-    return GL_SAID_COUNT;
-}
-
-gl_said gl_log_nic_event(const char *text)
-{
-    /* By the names that libibverbs gives events; NCCL puts "Got async event", "Got non-fatal async
-     * event", "async fatal event" and "async fatal event on QP" before them. */
-    static const char *const harmless[] = {
-        "port active",   "client reregistration", "LID change", "SM change",
-        "P_Key change",  "pkey change",           "GID table",  "communication established",
-        "queue drained", "WQE reached",           "SRQ limit",  "path migration complete",
-        "path migrated", "path migration succ"};
-    static const char *const failures[] = {"port error",      "catastrophic", "QP fatal",
-                                           "device fatal",    "CQ error",     "CQ_ERR",
-                                           "work queue error"};
-    const char *event = strstr(text, "async ");
-    if (event == NULL || strstr(event, "event") == NULL)
-        return GL_SAID_COUNT;
-    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
-        if (strstr(event, failures[i]) != NULL)
-            return GL_SAID_PORT_ERROR;
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
-        if (strstr(event, harmless[i]) != NULL)
-            return GL_SAID_NIC_EVENT;
-    return gl_starts_with(event, "async fatal event") ? GL_SAID_PORT_ERROR : GL_SAID_COUNT;
-}
-
-static gl_said warning_kind(const char *text)
-{
-    static const struct {
-        const char *words;
-        gl_said what;
-    } kinds[] = {{"Got completion from peer", GL_SAID_LINK_ERROR},
-                 {"Got completion with error", GL_SAID_LINK_ERROR},
-                 {"vendor err ", GL_SAID_LINK_ERROR},
-                 {"ibv_modify_qp failed", GL_SAID_LINK_ERROR},
-                 {"Failed to open libibverbs", GL_SAID_PLUGIN_ERROR},
-                 {"Duplicate GPU detected", GL_SAID_DUPLICATE_GPU},
-                 {"nvmlInit", GL_SAID_NVML_FAILED},
-                 {"nvmlDeviceGet", GL_SAID_NVML_FAILED},
-                 {"Could not open XML topology", GL_SAID_TOPO_FILE_BAD},
-                 {"topology file", GL_SAID_TOPO_FILE_BAD},
-                 {"net plugin", GL_SAID_PLUGIN_ERROR},
-                 {"Connection refused", GL_SAID_REMOTE_GONE},
-                 {"Connection closed", GL_SAID_REMOTE_GONE},
-                 {"Connection timed out", GL_SAID_REMOTE_GONE},
-                 {"remote process exited", GL_SAID_REMOTE_GONE}};
-    gl_said what = gpu_failure(text);
-    if (what == GL_SAID_COUNT)
-        what = gl_log_nic_event(text);
-    if (what == GL_SAID_COUNT && strstr(text, "ibv_") != NULL &&
-        strstr(text, "Cannot allocate memory") != NULL)
-        what = GL_SAID_MEMLOCK;
-    for (size_t i = 0; what == GL_SAID_COUNT && i < sizeof kinds / sizeof *kinds; i++)
-        if (strstr(text, kinds[i].words) != NULL)
-            what = kinds[i].what;
-    return what != GL_SAID_COUNT ? what : GL_SAID_WARN;
-}
-
 /* ---- lines ---- */
 
 static void read_n(gl_log *log, gl_arena *arena, const gl_log_place *place,
@@ -657,7 +326,7 @@ static void read_rest(gl_log *log, gl_arena *arena, const gl_log_place *place,
 {
     const char *comm = strstr(text, "comm 0x");
     if (comm != NULL)
-        read_communicator(log, arena, place, piece, text);
+        gl_log_read_communicator(log, arena, place, piece, text);
     else if (strstr(text, "ffinity for GPU ") != NULL)
         read_affinity(log, arena, place, piece, text);
     else if (isdigit((unsigned char)text[0]))
@@ -671,7 +340,7 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
 {
     const char *text = piece->text;
     if (piece->is_warning) {
-        gl_log_say(log, arena, place, piece, warning_kind(text));
+        gl_log_say(log, arena, place, piece, gl_log_warning_kind(text));
         return;
     }
     if (gl_log_read_graph(log, arena, place, piece, text))
@@ -680,7 +349,7 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
     switch (*text) {
     case 'C':
         if (gl_starts_with(text, "Channel ")) {
-            read_channel(log, arena, place, piece, text);
+            gl_log_read_channel(log, arena, place, piece, text);
             return;
         }
         if (gl_starts_with(text, "CUDA Dev "))
@@ -691,7 +360,7 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
         break;
     case 'R':
         if (gl_starts_with(text, "Ring "))
-            read_channel(log, arena, place, piece, text);
+            gl_log_read_channel(log, arena, place, piece, text);
         break;
     case 'T':
         if (gl_starts_with(text, "Tree") || gl_starts_with(text, "TOPO"))
@@ -788,7 +457,7 @@ void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, 
         log->nccl_lines += isdigit((unsigned char)version[13]) != 0;
         read_version(log, arena, place, NULL, version);
     }
-    gl_said failure = gpu_failure(line);
+    gl_said failure = gl_log_gpu_failure(line);
     if (failure != GL_SAID_COUNT)
         say_plain(log, arena, place, failure);
     if (strstr(line, "Watchdog caught collective operation timeout") != NULL)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/log_split.h"
 
+#include "calibrate/import/prefix.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -79,20 +80,6 @@ static char *skip_word_back(const char *line, char *at)
     while (at > line && at[-1] != ' ' && at[-1] != '\t')
         at--;
     return at;
-}
-
-/* Of "HOST:PID:TID" the length of HOST; 0 when it is none. */
-static size_t host_length(const char *word, size_t length)
-{
-    for (int colon = 0; colon < 2; colon++) {
-        size_t end = length;
-        while (length > 0 && isdigit((unsigned char)word[length - 1]))
-            length--;
-        if (length == end || length == 0 || word[length - 1] != ':')
-            return 0;
-        length--;
-    }
-    return length;
 }
 
 /* Is this the end of "<stdout>" and its kin? A name in pasted text may be "<host>". */
@@ -184,7 +171,7 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
     size_t tag = tag_length(word, (size_t)(end - word));
     word += tag;
     word += stamp_length(word, (size_t)(end - word));
-    size_t length = host_length(word, (size_t)(end - word));
+    size_t length = gl_prefix_host_length(word, (size_t)(end - word));
     if (length == 0)
         return;
     size_t glued = glued_length(log, word, length, again);

@@ -3,7 +3,6 @@
 
 #include "common/text.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { QUOTE_MAX = 240 };

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_severity severity, gl_quote proof)
+gl_finding *gl_found_as(gl_diagnosis *d, const gl_rule *rule, gl_severity severity, gl_quote proof)
 {
     d->items = gl_arena_grow(d->arena, d->items, &d->capacity, d->count + 1, sizeof *d->items);
     gl_finding *finding = &d->items[d->count++];
@@ -19,6 +16,11 @@ gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_severity severity,
                             .advice = rule->advice};
     gl_found_proof(finding, proof);
     return finding;
+}
+
+gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_quote proof)
+{
+    return gl_found_as(d, rule, rule->severity, proof);
 }
 
 void gl_found_proof(gl_finding *finding, gl_quote proof)
@@ -199,14 +201,23 @@ static void sort(gl_finding *items, size_t count)
     }
 }
 
+static void apply(gl_diagnosis *d, const gl_rule *rule)
+{
+    if (rule->check != NULL)
+        rule->check(d, rule);
+    else
+        gl_found_said(d, rule, rule->said);
+}
+
 gl_findings gl_findings_of(const gl_facts *facts)
 {
-    static const gl_rules *const groups[] = {&gl_rules_node, &gl_rules_nvlink,   &gl_rules_net,
-                                             &gl_rules_job,  &gl_rules_settings, &gl_rules_curves};
+    static const gl_rules *const groups[] = {&gl_rules_node,     &gl_rules_nvlink, &gl_rules_net,
+                                             &gl_rules_nic,      &gl_rules_fabric, &gl_rules_job,
+                                             &gl_rules_settings, &gl_rules_curves};
     gl_diagnosis d = {.facts = facts, .arena = facts->arena};
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++)
         for (size_t i = 0; i < groups[g]->count; i++)
-            groups[g]->items[i].check(&d, &groups[g]->items[i]);
+            apply(&d, &groups[g]->items[i]);
     sort(d.items, d.count);
     return (gl_findings){.items = d.items, .count = d.count};
 }

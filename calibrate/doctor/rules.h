@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Rules: each is a row of a table that names a finding, what it means, what to try, and a function
- * that looks for its proof. A rule concludes from lines that are there, never from lines that are
- * not, unless other lines show that they would have been logged.
+ * Rules: each is a row of a table that names a finding, what it means, what to try, and the line
+ * that proves it, or a function that looks for its proof. A rule concludes from lines that are
+ * there, never from lines that are not, unless other lines show that they would have been logged.
  */
 #ifndef GL_DOCTOR_RULES_H
 #define GL_DOCTOR_RULES_H
 
 #include "calibrate/doctor/findings.h"
-
-#include <stdio.h>
 
 typedef struct gl_diagnosis {
     const gl_facts *facts;
@@ -23,7 +21,8 @@ struct gl_rule {
     const char *id;
     gl_severity severity; /* at worst */
     const char *title, *meaning, *advice;
-    void (*check)(gl_diagnosis *d, const gl_rule *rule);
+    gl_said said;                                        /* the line of a log that proves it … */
+    void (*check)(gl_diagnosis *d, const gl_rule *rule); /* … unless this looks for proof */
 };
 
 typedef struct gl_rules {
@@ -31,11 +30,15 @@ typedef struct gl_rules {
     size_t count;
 } gl_rules;
 
-extern const gl_rules gl_rules_node, gl_rules_nvlink, gl_rules_net, gl_rules_job, gl_rules_settings,
-    gl_rules_curves;
+extern const gl_rules gl_rules_node, gl_rules_nvlink, gl_rules_net, gl_rules_nic, gl_rules_fabric,
+    gl_rules_job, gl_rules_settings, gl_rules_curves;
 
 /* Adds a finding with its proof. The returned one may be changed until the next is added. */
-gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_severity severity, gl_quote proof);
+gl_finding *gl_found(gl_diagnosis *d, const gl_rule *rule, gl_quote proof);
+
+/* The same where a rule is less severe than at worst. */
+gl_finding *gl_found_as(gl_diagnosis *d, const gl_rule *rule, gl_severity severity, gl_quote proof);
+
 void gl_found_proof(gl_finding *finding, gl_quote proof);
 
 /* ---- what several rules ask ---- */
@@ -52,11 +55,10 @@ static inline gl_quote gl_said_first(const gl_diagnosis *d, gl_said what)
 }
 
 /* A finding when the logs say so at all, with the first line that does as its proof. */
-static inline void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_severity severity,
-                                 gl_said what)
+static inline void gl_found_said(gl_diagnosis *d, const gl_rule *rule, gl_said what)
 {
     if (gl_said_count(d, what) > 0)
-        gl_found(d, rule, severity, gl_said_first(d, what));
+        gl_found(d, rule, gl_said_first(d, what));
 }
 
 /* The same of one host among several. */

@@ -4,7 +4,6 @@
 
 #include "calibrate/doctor/curves.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { CURVES_NAMED_MAX = 20 };
@@ -29,7 +28,7 @@ static void check_wrong(gl_diagnosis *d, const gl_rule *rule)
             for (size_t i = 0; i < curve->sample_count; i++)
                 wrong += curve->samples[i].wrong > 0 ? curve->samples[i].wrong : 0;
             if (wrong > 0) {
-                gl_finding *f = gl_found(d, rule, GL_FAULT, quote_of(d, &d->facts->dbs[b], curve));
+                gl_finding *f = gl_found(d, rule, quote_of(d, &d->facts->dbs[b], curve));
                 f->title = gl_arena_printf(d->arena, "%.0f wrong elements in a result", wrong);
             }
         }
@@ -55,8 +54,8 @@ static void check_slow(gl_diagnosis *d, const gl_rule *rule)
             if (named > 0 && is_twin(&d->facts->dbs[b], c))
                 continue;
             named++;
-            gl_finding *f = gl_found(d, rule, GL_WARNING,
-                                     quote_of(d, &d->facts->dbs[b], &d->facts->dbs[b].curves[c]));
+            gl_finding *f =
+                gl_found(d, rule, quote_of(d, &d->facts->dbs[b], &d->facts->dbs[b].curves[c]));
             f->subject =
                 gl_arena_printf(d->arena, "curve %lld", (long long)d->facts->dbs[b].curves[c].id);
             f->title = gl_arena_printf(
@@ -72,8 +71,8 @@ static void check_above(gl_diagnosis *d, const gl_rule *rule)
             gl_curve_verdict v = gl_curve_judge(d->facts, &d->facts->dbs[b], c);
             if (!gl_expected_is_above(&v.expected, v.highest))
                 continue;
-            gl_finding *f = gl_found(d, rule, GL_WARNING,
-                                     quote_of(d, &d->facts->dbs[b], &d->facts->dbs[b].curves[c]));
+            gl_finding *f =
+                gl_found(d, rule, quote_of(d, &d->facts->dbs[b], &d->facts->dbs[b].curves[c]));
             f->title = gl_arena_printf(d->arena,
                                        "Bus bandwidth %.3g GB/s is above what the link can carry, "
                                        "%.3g",
@@ -96,7 +95,7 @@ static void check_transport(gl_diagnosis *d, const gl_rule *rule)
                         curve->transport == GL_TRANSPORT_NET_SOCKET;
             if (!slow || gpu == NULL || !gpu->is_on_board || curve->placement.nodes > 1)
                 continue;
-            gl_finding *f = gl_found(d, rule, GL_FAULT, quote_of(d, db, curve));
+            gl_finding *f = gl_found(d, rule, quote_of(d, db, curve));
             f->subject = gl_transport_name(curve->transport);
             f->title =
                 gl_arena_printf(d->arena, "%s inside a node was measured over %s, not NVLink",
@@ -118,7 +117,7 @@ static void check_socket(gl_diagnosis *d, const gl_rule *rule)
             const gl_curve *curve = &d->facts->dbs[b].curves[c];
             if (curve->transport != GL_TRANSPORT_NET_SOCKET || curve->placement.nodes < 2)
                 continue;
-            gl_finding *f = gl_found(d, rule, GL_WARNING, quote_of(d, &d->facts->dbs[b], curve));
+            gl_finding *f = gl_found(d, rule, quote_of(d, &d->facts->dbs[b], curve));
             if (gl_setting_is(d, "NCCL_IB_DISABLE", "1") != NULL)
                 gl_blame_setting(d, f, gl_setting_is(d, "NCCL_IB_DISABLE", "1"), NULL);
             return;
@@ -134,7 +133,7 @@ static void check_runs(gl_diagnosis *d, const gl_rule *rule)
                 continue;
             const char *what = run->warnings[0] != '\0' ? run->warnings : "it did not end";
             gl_finding *f = gl_found(
-                d, rule, GL_NOTE,
+                d, rule,
                 gl_quote_make(d->arena, d->facts->dbs[b].file, 0, what, strcspn(what, "\n")));
             f->subject = gl_arena_printf(d->arena, "run %lld", (long long)run->id);
         }
@@ -145,27 +144,27 @@ static const gl_rule rules[] = {
      "Data arrived changed: no bandwidth counts while this is so.",
      "Run again with checks; if it stays, test GPU memory and links (dcgmi diag -r 3) and update "
      "driver and NCCL.",
-     check_wrong},
+     .check = check_wrong},
     {"slow-path", GL_FAULT, "Curves inside a node were not measured over NVLink",
      "NVLink is wired on the board of these GPUs, but the measurement went another way.",
      "Unset NCCL_P2P_DISABLE, NCCL_P2P_LEVEL and NCCL_SHM_DISABLE and measure again.",
-     check_transport},
+     .check = check_transport},
     {"socket-between-nodes", GL_WARNING, "Curves between nodes were measured over TCP sockets",
      "RDMA was not used.", "Check that the RDMA devices are visible where it was measured.",
-     check_socket},
+     .check = check_socket},
     {"slow-curve", GL_WARNING, "A curve is below what its link typically reaches",
      "Something between the GPUs is slower than elsewhere with the same link.",
      "Give the log of the run (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=INIT,GRAPH,NET,TUNING) and topo "
      "-m "
      "to doctor; measure pairs of nodes to find a slow one.",
-     check_slow},
+     .check = check_slow},
     {"above-link", GL_WARNING, "A curve is above what its link can carry",
      "Bus bandwidth above the line rate is right when the switch adds up (NVLS), or for a tree on "
      "two nodes; neither explains this.",
      "Check transport, number of NICs and algorithm of the curve: one of them is stored wrongly.",
-     check_above},
+     .check = check_above},
     {"run-flagged", GL_NOTE, "A run was flagged when it was stored", "See the quoted text.",
-     "gpulink-calibrate show lists all of them.", check_runs},
+     "gpulink-calibrate show lists all of them.", .check = check_runs},
 };
 
 const gl_rules gl_rules_curves = {rules, sizeof rules / sizeof *rules};

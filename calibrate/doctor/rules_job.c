@@ -2,8 +2,6 @@
 /* How the job was started: ranks, CPUs, topology files, what NCCL warned of. */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +14,8 @@ static void check_one_rank(gl_diagnosis *d, const gl_rule *rule)
         (zeros == 0 && comms == 0))
         return;
     uint64_t runs = listed ? zeros : comms;
-    gl_finding *f = gl_found(d, rule, runs > 1 ? GL_FAULT : GL_NOTE,
-                             gl_said_first(d, listed ? GL_SAID_RANK_0 : GL_SAID_ONE_RANK_COMM));
+    gl_finding *f = gl_found_as(d, rule, runs > 1 ? GL_FAULT : GL_NOTE,
+                                gl_said_first(d, listed ? GL_SAID_RANK_0 : GL_SAID_ONE_RANK_COMM));
     if (runs > 1)
         f->title = gl_arena_printf(d->arena, "%llu runs of one rank each, no run of several",
                                    (unsigned long long)runs);
@@ -27,14 +25,9 @@ static void check_one_rank(gl_diagnosis *d, const gl_rule *rule)
 
 static void check_duplicate(gl_diagnosis *d, const gl_rule *rule)
 {
-    gl_found_said(d, rule, GL_FAULT,
+    gl_found_said(d, rule,
                   gl_said_count(d, GL_SAID_DUPLICATE_GPU) > 0 ? GL_SAID_DUPLICATE_GPU
                                                               : GL_SAID_GPU_TWICE);
-}
-
-static void check_cpus(gl_diagnosis *d, const gl_rule *rule)
-{
-    gl_found_said(d, rule, GL_WARNING, GL_SAID_ONE_CPU);
 }
 
 /* A process whose CPUs are none of those that the matrix puts near its GPU. */
@@ -61,31 +54,11 @@ static void check_far_cpus(gl_diagnosis *d, const gl_rule *rule)
     const gl_log_affinity *affinity;
     const gl_matrix_row *row = far_row(d, &affinity);
     if (gl_said_count(d, GL_SAID_CPUS_DISJOINT) > 0 || row == NULL) {
-        gl_found_said(d, rule, GL_WARNING, GL_SAID_CPUS_DISJOINT);
+        gl_found_said(d, rule, GL_SAID_CPUS_DISJOINT);
         return;
     }
-    gl_finding *f = gl_found(d, rule, GL_WARNING, affinity->quote);
+    gl_finding *f = gl_found(d, rule, affinity->quote);
     gl_found_proof(f, row->quote);
-}
-
-static void check_nvml(gl_diagnosis *d, const gl_rule *rule)
-{
-    gl_found_said(d, rule, GL_WARNING, GL_SAID_NVML_FAILED);
-}
-
-static void check_gpu_error(gl_diagnosis *d, const gl_rule *rule)
-{
-    gl_found_said(d, rule, GL_FAULT, GL_SAID_GPU_ERROR);
-}
-
-static void check_xid(gl_diagnosis *d, const gl_rule *rule)
-{
-    gl_found_said(d, rule, GL_NOTE, GL_SAID_XID);
-}
-
-static void check_timeout(gl_diagnosis *d, const gl_rule *rule)
-{
-    gl_found_said(d, rule, GL_WARNING, GL_SAID_TIMEOUT);
 }
 
 typedef const char *host_text(const gl_log_nccl_host *host, gl_quote *quote);
@@ -122,7 +95,7 @@ static bool found_differing(gl_diagnosis *d, const gl_rule *rule, host_text *tex
         }
         if (strcmp(text, first) == 0)
             continue;
-        gl_finding *f = gl_found(d, rule, GL_WARNING, first_quote);
+        gl_finding *f = gl_found(d, rule, first_quote);
         gl_found_proof(f, quote);
         f->subject = log->hosts[i].name;
         f->title = gl_arena_printf(d->arena, "%s runs %s %s, %s runs %s", first_host, what, first,
@@ -138,7 +111,7 @@ static void check_versions(gl_diagnosis *d, const gl_rule *rule)
     const gl_log *log = d->facts->log;
     if (found_differing(d, rule, version_of, "NCCL") || log->other_version_quote.text == NULL)
         return;
-    gl_finding *f = gl_found(d, rule, GL_NOTE, log->version_quote);
+    gl_finding *f = gl_found_as(d, rule, GL_NOTE, log->version_quote);
     gl_found_proof(f, log->other_version_quote);
     f->title = "Two versions of NCCL printed their names";
 }
@@ -148,16 +121,11 @@ static void check_drivers(gl_diagnosis *d, const gl_rule *rule)
     found_differing(d, rule, driver_of, "a driver of CUDA");
 }
 
-static void check_gone(gl_diagnosis *d, const gl_rule *rule)
-{
-    gl_found_said(d, rule, GL_WARNING, GL_SAID_REMOTE_GONE);
-}
-
 static void check_warnings(gl_diagnosis *d, const gl_rule *rule)
 {
     if (gl_said_count(d, GL_SAID_WARN) == 0)
         return;
-    gl_finding *f = gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_WARN));
+    gl_finding *f = gl_found(d, rule, gl_said_first(d, GL_SAID_WARN));
     f->title = gl_arena_printf(d->arena, "NCCL warned %llu times of something else",
                                (unsigned long long)gl_said_count(d, GL_SAID_WARN));
 }
@@ -166,7 +134,7 @@ static void check_plugin(gl_diagnosis *d, const gl_rule *rule)
 {
     if (gl_said_count(d, GL_SAID_PLUGIN_ERROR) > 0 && gl_on_several_nodes(d) != GL_NO &&
         gl_said_count(d, GL_SAID_SOCKET) == 0 && gl_said_count(d, GL_SAID_USING_SOCKET) == 0)
-        gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_PLUGIN_ERROR));
+        gl_found(d, rule, gl_said_first(d, GL_SAID_PLUGIN_ERROR));
 }
 
 /* ---- topology files ---- */
@@ -231,11 +199,11 @@ static void check_stale(gl_diagnosis *d, const gl_rule *rule)
         if (x->gpu_count == 0)
             continue;
         if (f->log->bus_count > 0 && !names_gpu_of_log(x, f->log)) {
-            gl_finding *found = gl_found(d, rule, GL_WARNING, x->gpus[0].quote);
+            gl_finding *found = gl_found(d, rule, x->gpus[0].quote);
             gl_found_proof(found, gl_said_first(d, GL_SAID_MANY_RANK_COMM));
             found->title = "The topology file names none of the GPUs in the log";
         } else if (f->topology.count == 1 && links_differ(x, f->topology.items[0], &row)) {
-            gl_finding *found = gl_found(d, rule, GL_WARNING, x->gpus[0].quote);
+            gl_finding *found = gl_found(d, rule, x->gpus[0].quote);
             gl_found_proof(found, row);
             found->title = "The topology file has fewer NVLinks than the machine";
         }
@@ -249,7 +217,7 @@ static void check_topology_file(gl_diagnosis *d, const gl_rule *rule)
     if (set != NULL)
         proof = set->quote;
     if (gl_said_count(d, GL_SAID_TOPO_FILE_BAD) > 0 && set != NULL) {
-        gl_finding *f = gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_TOPO_FILE_BAD));
+        gl_finding *f = gl_found(d, rule, gl_said_first(d, GL_SAID_TOPO_FILE_BAD));
         f->title = "NCCL_TOPO_FILE names a file that NCCL cannot read";
         f->meaning =
             "NCCL goes on with what it finds itself, which on a virtual machine is little.";
@@ -262,7 +230,7 @@ static void check_topology_file(gl_diagnosis *d, const gl_rule *rule)
     bool odd = gl_said_count(d, GL_SAID_PCI_TINY) > 0 ||
                gl_said_count(d, GL_SAID_RING_SYS) + gl_said_count(d, GL_SAID_RING_PCIE) > 0 ||
                gl_said_count(d, GL_SAID_RING_NET_SYS) > 0;
-    gl_finding *f = gl_found(d, rule, odd ? GL_WARNING : GL_NOTE, proof);
+    gl_finding *f = gl_found_as(d, rule, odd ? GL_WARNING : GL_NOTE, proof);
     gl_found_proof(f,
                    gl_said_first(d, gl_said_count(d, GL_SAID_PCI_TINY) > 0   ? GL_SAID_PCI_TINY
                                     : gl_said_count(d, GL_SAID_RING_SYS) > 0 ? GL_SAID_RING_SYS
@@ -275,70 +243,70 @@ static const gl_rule rules[] = {
      "is the sign of a binary that was built without MPI: every process is a rank 0 of its own.",
      "Build nccl-tests with MPI=1 (make MPI=1 MPI_HOME=...) and check that mpirun and the library "
      "are of the same MPI.",
-     check_one_rank},
+     .check = check_one_rank},
     {"duplicate-gpu", GL_FAULT, "Two ranks were given the same GPU",
      "NCCL refuses this as a rule; where it does not, two ranks share what one needs.",
      "Set CUDA_VISIBLE_DEVICES or the device by the local rank; check Slurm's --gpus-per-task and "
      "--gpu-bind.",
-     check_duplicate},
+     .check = check_duplicate},
     {"one-cpu", GL_WARNING, "A process was bound to one CPU",
      "NCCL's proxy threads share it with the program: latency and network bandwidth suffer.",
      "Give each rank several CPUs near its GPU (mpirun --bind-to numa or none, srun "
      "--cpus-per-task).",
-     check_cpus},
+     .said = GL_SAID_ONE_CPU},
     {"cpus-far", GL_WARNING, "The CPUs near a GPU are not among those of its process",
      "Host buffers and proxy threads lie on another NUMA node.",
      "Bind ranks to the CPUs of their GPU (topo -m, CPU Affinity); check the cgroup of Slurm or of "
      "the container.",
-     check_far_cpus},
+     .check = check_far_cpus},
     {"nvml-failed", GL_WARNING, "NVML could not be used",
      "NCCL then does not know NVLinks and may choose slow paths.",
      "Give the container the driver's utilities (NVIDIA_DRIVER_CAPABILITIES=compute,utility) and "
      "all "
      "GPUs of the job; check the cgroup of Slurm.",
-     check_nvml},
+     .said = GL_SAID_NVML_FAILED},
     {"gpu-error", GL_FAULT, "A GPU, its memory or its NVLink failed",
      "The driver gave up on it; every job that uses this GPU ends sooner or later.",
      "Drain the node; nvidia-smi -q (ECC, remapped rows), nvidia-smi nvlink -e, dmesg for Xid; "
      "reset the GPU, then replace it or its cable when it comes again.",
-     check_gpu_error},
+     .said = GL_SAID_GPU_ERROR},
     {"xid", GL_NOTE, "The driver reported an error (Xid) that is as a rule a program's",
      "Illegal accesses and killed processes look like this; a broken GPU seldom does.",
-     "Look the number up in NVIDIA's list of Xid errors.", check_xid},
+     "Look the number up in NVIDIA's list of Xid errors.", .said = GL_SAID_XID},
     {"collective-timeout", GL_WARNING, "A collective did not end, and a watchdog ended the job",
      "Some rank never came to this call, died, or its link stopped.",
      "Find the rank whose last call differs from the others' (NCCL_DEBUG_SUBSYS=COLL, flight "
      "recorder), and what that node's log says before.",
-     check_timeout},
+     .said = GL_SAID_TIMEOUT},
     {"versions-differ", GL_WARNING, "Hosts run different versions of NCCL",
      "Ranks of different versions may hang, fail or choose different paths.",
-     "Use one image or one module on all hosts.", check_versions},
+     "Use one image or one module on all hosts.", .check = check_versions},
     {"drivers-differ", GL_WARNING, "Hosts run different drivers",
      "What NCCL may use (DMA-BUF, NVLS, CUMEM) depends on the driver: the oldest decides.",
-     "Bring all hosts to one driver.", check_drivers},
+     "Bring all hosts to one driver.", .check = check_drivers},
     {"peer-gone", GL_WARNING, "A connection to another rank broke or could not be made",
      "As a rule a consequence: another rank failed first, or a firewall or the wrong interface is "
      "in "
      "the way.",
      "Find the rank that failed first; set NCCL_SOCKET_IFNAME to the interface that all nodes "
      "share.",
-     check_gone},
+     .said = GL_SAID_REMOTE_GONE},
     {"warnings", GL_NOTE, "NCCL warned of something else", "The first line is quoted.",
-     "Read it, and what follows it.", check_warnings},
+     "Read it, and what follows it.", .check = check_warnings},
     {"plugin-error", GL_NOTE, "A plugin or library could not be loaded",
      "NCCL went on with another network.", "Check LD_LIBRARY_PATH and NCCL_NET_PLUGIN.",
-     check_plugin},
+     .check = check_plugin},
     {"stale-topology", GL_WARNING, "The topology file is not of this machine",
      "Given to NCCL (NCCL_TOPO_FILE), it makes NCCL plan for hardware that is not there.",
      "Write it anew: NCCL_TOPO_DUMP_FILE, without NCCL_TOPO_FILE, on bare metal; or take the "
      "provider's file for this machine type.",
-     check_stale},
+     .check = check_stale},
     {"topology-file", GL_WARNING, "NCCL takes the topology from a file",
      "What NCCL believes of links and NICs stands in that file; a file of another machine type "
      "slows "
      "everything down.",
      "Check that it belongs to this machine type; run once without it where that is possible.",
-     check_topology_file},
+     .check = check_topology_file},
 };
 
 const gl_rules gl_rules_job = {rules, sizeof rules / sizeof *rules};

@@ -2,8 +2,6 @@
 /* Paths inside a node: host memory instead of peer-to-peer, PCIe instead of NVLink, NUMA, NVLS. */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
 #include <string.h>
 
 enum { NVLS_RANKS_MIN = 4, PAIRS_SHOWN = 6 };
@@ -105,11 +103,11 @@ static void check_shm(gl_diagnosis *d, const gl_rule *rule)
     bool fast =
         nvlink.text != NULL || (gpu != NULL && gpu->is_on_board) || p2p_off(d, GL_SAID_SHM) != NULL;
     bool across = !fast && is_only_across(d);
-    gl_finding *f = gl_found(d, rule,
-                             fast     ? GL_FAULT
-                             : across ? GL_NOTE
-                                      : GL_WARNING,
-                             gl_said_first(d, GL_SAID_SHM));
+    gl_finding *f = gl_found_as(d, rule,
+                                fast     ? GL_FAULT
+                                : across ? GL_NOTE
+                                         : GL_WARNING,
+                                gl_said_first(d, GL_SAID_SHM));
     if (across) {
         f->title = "GPUs of different NUMA nodes exchange data through host memory (SHM)";
         f->meaning =
@@ -130,8 +128,8 @@ static void check_net_inside(gl_diagnosis *d, const gl_rule *rule)
     bool socket = gl_said_count(d, GL_SAID_SOCKET_SAME) > 0;
     if (!socket && gl_said_count(d, GL_SAID_RDMA_SAME) == 0)
         return;
-    gl_finding *f = gl_found(d, rule, GL_FAULT,
-                             gl_said_first(d, socket ? GL_SAID_SOCKET_SAME : GL_SAID_RDMA_SAME));
+    gl_finding *f =
+        gl_found(d, rule, gl_said_first(d, socket ? GL_SAID_SOCKET_SAME : GL_SAID_RDMA_SAME));
     if (socket)
         f->title = "Ranks of one host talk through TCP sockets";
     gl_said what = socket ? GL_SAID_SOCKET_SAME : GL_SAID_RDMA_SAME;
@@ -149,7 +147,8 @@ static void check_p2p_matrix(gl_diagnosis *d, const gl_rule *rule)
     gl_quote row = refused_pair(&d->facts->p2p, &why);
     if (row.text == NULL)
         return;
-    gl_finding *f = gl_found(d, rule, gl_nvlink_proof(d).text != NULL ? GL_FAULT : GL_WARNING, row);
+    gl_finding *f =
+        gl_found_as(d, rule, gl_nvlink_proof(d).text != NULL ? GL_FAULT : GL_WARNING, row);
     static const struct {
         gl_path path;
         const char *meaning;
@@ -192,8 +191,8 @@ static void check_p2p_unclear(gl_diagnosis *d, const gl_rule *rule)
                 gl_path path = all->items[m]->rows[r].cells[c].path;
                 if (path == GL_P2P_NS || path == GL_P2P_U) {
                     bool irregular = is_irregular(all->items[m]);
-                    gl_finding *f = gl_found(d, rule, irregular ? GL_WARNING : GL_NOTE,
-                                             all->items[m]->rows[r].quote);
+                    gl_finding *f = gl_found_as(d, rule, irregular ? GL_WARNING : GL_NOTE,
+                                                all->items[m]->rows[r].quote);
                     if (irregular)
                         f->title = "Some pairs of GPUs are not supported (NS), most are";
                     return;
@@ -246,8 +245,8 @@ static bool find_pcie_host(gl_diagnosis *d, const gl_rule *rule)
         if ((!pcie && gl_host_count(h, GL_SAID_RING_SYS) == 0) ||
             gl_host_count(h, GL_SAID_RING_NVLINK) > 0 || h->ranks_seen < 2)
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT,
-                                 gl_host_first(h, pcie ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS));
+        gl_finding *f =
+            gl_found(d, rule, gl_host_first(h, pcie ? GL_SAID_RING_PCIE : GL_SAID_RING_SYS));
         gl_found_proof(f, gl_said_first(d, GL_SAID_RING_NVLINK));
         f->subject = h->name;
         f->title = gl_arena_printf(
@@ -279,13 +278,13 @@ static void check_pcie(gl_diagnosis *d, const gl_rule *rule)
         joined = dump_of_switch(d);
     bool on_board = gpu != NULL && gpu->is_on_board;
     if (joined.text != NULL || on_board) {
-        gl_finding *f = gl_found(d, rule, GL_FAULT, proof);
+        gl_finding *f = gl_found(d, rule, proof);
         gl_found_proof(f, joined);
         if (p2p_off(d, what) != NULL)
             gl_blame_setting(d, f, p2p_off(d, what), NULL);
         return;
     }
-    gl_finding *f = gl_found(d, rule, GL_NOTE, proof);
+    gl_finding *f = gl_found_as(d, rule, GL_NOTE, proof);
     f->title = "GPUs talk over PCIe";
     f->meaning =
         gl_said_count(d, GL_SAID_NVLINK_IN_DUMP) > 0
@@ -315,7 +314,7 @@ static void check_matrix_pcie(gl_diagnosis *d, const gl_rule *rule)
         bool expected = gpu != NULL && gpu->is_on_board;
         if (gpus < 2 || links > 0 || (!active && !expected))
             continue;
-        gl_found(d, rule, active ? GL_NOTE : GL_WARNING, x->rows[0].quote);
+        gl_found_as(d, rule, active ? GL_NOTE : GL_WARNING, x->rows[0].quote);
         return;
     }
 }
@@ -363,18 +362,18 @@ static void check_numa(gl_diagnosis *d, const gl_rule *rule)
         /* Of many GPUs without NVLink a ring over both sockets is how the machine is built. */
         bool built = gl_ranks_of_node(d) > 2 && gl_nvlink_proof(d).text == NULL &&
                      (gpu == NULL || !gpu->is_on_board);
-        gl_found(d, rule, built ? GL_NOTE : GL_WARNING, gl_said_first(d, GL_SAID_RING_SYS));
+        gl_found_as(d, rule, built ? GL_NOTE : GL_WARNING, gl_said_first(d, GL_SAID_RING_SYS));
         return;
     }
     if (!ring && gl_said_count(d, GL_SAID_GPU_SYS_GPU) > 0 &&
         gl_said_count(d, GL_SAID_RING_NVLINK) == 0) {
-        gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_GPU_SYS_GPU));
+        gl_found_as(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_GPU_SYS_GPU));
         return;
     }
     for (size_t m = 0; m < d->facts->topology.count; m++) {
         const gl_matrix_row *row = sys_pair(d->facts->topology.items[m], false);
         if (row != NULL) {
-            gl_found(d, rule, GL_NOTE, row->quote);
+            gl_found_as(d, rule, GL_NOTE, row->quote);
             return;
         }
     }
@@ -409,11 +408,11 @@ static void check_flattened(gl_diagnosis *d, const gl_rule *rule)
 {
     bool pairs = gl_ranks_of_node(d) > 1 || gl_said_count(d, GL_SAID_ONE_NODE) > 0;
     if (gl_said_count(d, GL_SAID_PCI_TINY) > 0) {
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_PCI_TINY));
+        gl_found(d, rule, gl_said_first(d, GL_SAID_PCI_TINY));
         return;
     }
     if (gl_said_count(d, GL_SAID_DUMP_SLOW) > 0 && pairs) {
-        gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_DUMP_SLOW));
+        gl_found(d, rule, gl_said_first(d, GL_SAID_DUMP_SLOW));
         return;
     }
     for (size_t m = 0; m < d->facts->topology.count; m++) {
@@ -421,7 +420,7 @@ static void check_flattened(gl_diagnosis *d, const gl_rule *rule)
         if (row == NULL)
             row = nics_all_sys(d->facts->topology.items[m]);
         if (row != NULL) {
-            gl_found(d, rule, GL_WARNING, row->quote);
+            gl_found(d, rule, row->quote);
             return;
         }
     }
@@ -439,7 +438,7 @@ static void check_flattened_xml(gl_diagnosis *d, const gl_rule *rule)
         for (size_t g = 0; g < x->gpu_count; g++)
             bridges += x->gpus[g].bridges > 0;
         if (x->gpu_count >= 4 && fabric >= 2 && bridges == 0 && x->cpu_count == 1)
-            gl_found(d, rule, GL_WARNING, x->gpus[0].quote);
+            gl_found(d, rule, x->gpus[0].quote);
     }
 }
 
@@ -454,7 +453,7 @@ static void check_nvls(gl_diagnosis *d, const gl_rule *rule)
         gl_ranks_of_node(d) < NVLS_RANKS_MIN || (!passed_by && !none) ||
         gl_said_count(d, GL_SAID_TUNER) > 0)
         return;
-    gl_finding *f = gl_found(d, rule, GL_WARNING, gl_said_first(d, GL_SAID_NVLS_CAPABLE));
+    gl_finding *f = gl_found(d, rule, gl_said_first(d, GL_SAID_NVLS_CAPABLE));
     gl_found_proof(f,
                    gl_said_first(d, passed_by ? GL_SAID_NVLS_PASSED_BY : GL_SAID_NO_NVLS_CHANNELS));
     static const char *const names[] = {"NCCL_ALGO", "NCCL_PROTO", "NCCL_NVLS_ENABLE"};
@@ -475,13 +474,13 @@ static void check_no_nvls(gl_diagnosis *d, const gl_rule *rule)
     if (gl_said_count(d, GL_SAID_NVLS_INCAPABLE) == 0)
         return;
     if (!elsewhere && gpu != NULL && gpu->has_multicast)
-        gl_found(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_NVLS_INCAPABLE));
+        gl_found_as(d, rule, GL_NOTE, gl_said_first(d, GL_SAID_NVLS_INCAPABLE));
     for (size_t i = 0; elsewhere && i < log->host_count; i++) {
         const gl_log_nccl_host *h = &log->hosts[i];
         if (gl_host_count(h, GL_SAID_NVLS_INCAPABLE) == 0 ||
             gl_host_count(h, GL_SAID_NVLS_CAPABLE) > 0)
             continue;
-        gl_finding *f = gl_found(d, rule, GL_WARNING, gl_host_first(h, GL_SAID_NVLS_INCAPABLE));
+        gl_finding *f = gl_found(d, rule, gl_host_first(h, GL_SAID_NVLS_INCAPABLE));
         gl_found_proof(f, gl_said_first(d, GL_SAID_NVLS_CAPABLE));
         f->subject = h->name;
         f->title = gl_arena_printf(
@@ -497,62 +496,62 @@ static const gl_rule rules[] = {
      "small part of NVLink.",
      "Look in this order: NCCL_P2P_* in the environment; containers or pods that see one GPU each; "
      "nvidia-smi topo -p2p r; PCIe access control (ACS) and IOMMU.",
-     check_shm},
+     .check = check_shm},
     {"net-inside-node", GL_FAULT, "Ranks of one host talk through the network",
      "Neither peer-to-peer nor shared memory is used inside the host: the slowest path there is.",
      "Look for NCCL_P2P_DISABLE and NCCL_SHM_DISABLE, for containers that do not share /dev/shm "
      "and "
      "the IPC namespace, and for a full or tiny /dev/shm.",
-     check_net_inside},
+     .check = check_net_inside},
     {"p2p-unsupported", GL_FAULT, "The driver refuses peer-to-peer copies between GPUs",
      "NCCL will go through host memory (SHM) between these GPUs.",
      "Check the BIOS (ACS, IOMMU, above 4G decoding) and the kernel's command line (iommu=pt); "
      "plan "
      "with the host-memory figures if the GPUs cannot do it.",
-     check_p2p_matrix},
+     .check = check_p2p_matrix},
     {"p2p-unclear", GL_WARNING, "A pair of GPUs reads NS or U in a peer-to-peer matrix",
      "In the matrices of NVLink (-p2p n) or atomics (-p2p a) this is normal where GPUs are alike "
      "in "
      "it; in those of reads and writes it predicts host memory.",
-     "Run nvidia-smi topo -p2p r and topo -p2p w.", check_p2p_unclear},
+     "Run nvidia-smi topo -p2p r and topo -p2p w.", .check = check_p2p_unclear},
     {"pcie-instead-of-nvlink", GL_FAULT, "NCCL joins the GPUs by PCIe although they have NVLink",
      "The search for rings found no way over NVLink: a tenth of the bandwidth, or less.",
      "Check nvidia-smi nvlink -s and topo -m on this host, that the fabric manager runs "
      "(systemctl status nvidia-fabricmanager), that all GPUs are visible to the job, and "
      "NCCL_TOPO_FILE.",
-     check_pcie},
+     .check = check_pcie},
     {"topology-without-nvlink", GL_WARNING, "The matrix shows no NVLink where the GPUs have it",
      "Either NVLink is down (fabric manager, driver), or this is the output of topo -mp, which "
      "shows PCIe only.",
-     "Run nvidia-smi topo -m and nvidia-smi nvlink -s.", check_matrix_pcie},
+     "Run nvidia-smi topo -m and nvidia-smi nvlink -s.", .check = check_matrix_pcie},
     {"gpu-across-numa", GL_WARNING, "GPUs reach each other across NUMA nodes only (SYS)",
      "Traffic between them crosses the processors' interconnect, which is slower than PCIe and "
      "shared; NCCL often takes host memory there.",
      "Place groups that talk much on one NUMA node; on machines with two sockets a ring over all "
      "GPUs cannot avoid it.",
-     check_numa},
+     .check = check_numa},
     {"flattened-pcie", GL_WARNING, "The PCIe tree is not what the machine has",
      "A virtual machine shows a flat or slow PCIe tree, so that NCCL picks bad rings, wrong NICs "
      "and no GPUDirect.",
      "Give NCCL the provider's topology (NCCL_TOPO_FILE), or have the machine configured with the "
      "real PCIe topology and NUMA nodes.",
-     check_flattened},
+     .check = check_flattened},
     {"flattened-pcie", GL_WARNING, "The topology holds no PCIe switch and one NUMA node",
      "All GPUs and NICs seem equally near: a virtual machine that hides its PCIe tree. NCCL pairs "
      "NICs and GPUs by chance.",
-     "Give NCCL the provider's topology (NCCL_TOPO_FILE).", check_flattened_xml},
+     "Give NCCL the provider's topology (NCCL_TOPO_FILE).", .check = check_flattened_xml},
     {"nvls-unused", GL_WARNING, "The switch can add up (NVLS), but all-reduce does not use it",
      "Large all-reduces inside the node stay about a quarter slower than they could be.",
      "Check NCCL_ALGO, NCCL_PROTO and NCCL_NVLS_ENABLE, and that one process has not taken all "
      "multicast objects.",
-     check_nvls},
+     .check = check_nvls},
     {"nvls-unavailable", GL_WARNING,
      "These GPUs could let the switch add up (NVLS), but it is not "
      "available",
      "All-reduce runs as a ring: about three quarters of the bandwidth with NVLS.",
      "Check the fabric manager and, in a virtual machine or container, access to /dev/nvidia-caps-"
      "imex-channels; old drivers lack multicast.",
-     check_no_nvls},
+     .check = check_no_nvls},
 };
 
 const gl_rules gl_rules_node = {rules, sizeof rules / sizeof *rules};

@@ -3,7 +3,6 @@
 #include "calibrate/doctor/rules.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SWITCH_LINKS_MIN = 4, GRAPH_GPUS_MAX = 64 };
@@ -58,7 +57,7 @@ static void check_matrix(gl_diagnosis *d, const gl_rule *rule)
         const gl_matrix_row *row = usual > 0 ? worst_row(m, usual, &pairs) : NULL;
         if (row == NULL)
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT, row->quote);
+        gl_finding *f = gl_found(d, rule, row->quote);
         f->subject = row->name;
         f->title = gl_arena_printf(d->arena,
                                    "%s has fewer NVLinks to %d GPUs than the others, "
@@ -92,7 +91,7 @@ static void check_matrix_count(gl_diagnosis *d, const gl_rule *rule)
                 if (cell.path != GL_PATH_LINK || cell.links >= gpu->links ||
                     is_mesh_of_four(m, gpu, cell.links))
                     continue;
-                gl_finding *f = gl_found(d, rule, GL_FAULT, m->rows[r].quote);
+                gl_finding *f = gl_found(d, rule, m->rows[r].quote);
                 f->subject = m->rows[r].name;
                 f->title = gl_arena_printf(d->arena, "%s has NV%d; %s has %d links",
                                            m->rows[r].name, cell.links, gpu->name, gpu->links);
@@ -109,7 +108,7 @@ static void check_unread_cell(gl_diagnosis *d, const gl_rule *rule)
             const gl_matrix *m = kinds[k]->items[i];
             if (m->unread[0] == '\0')
                 continue;
-            gl_finding *f = gl_found(d, rule, GL_WARNING, m->unread_quote);
+            gl_finding *f = gl_found(d, rule, m->unread_quote);
             f->title = gl_arena_printf(
                 d->arena,
                 "'%s' stands in the place of a cell; there are X, NV1 to NV99, PIX, PXB, "
@@ -132,7 +131,7 @@ static void check_matrix_symmetry(gl_diagnosis *d, const gl_rule *rule)
                 if (!link || there.path == GL_PATH_UNKNOWN || back.path == GL_PATH_UNKNOWN ||
                     (there.path == back.path && there.links == back.links))
                     continue;
-                gl_finding *f = gl_found(d, rule, GL_FAULT, a->quote);
+                gl_finding *f = gl_found(d, rule, a->quote);
                 gl_found_proof(f, b->quote);
                 f->subject = gl_arena_printf(d->arena, "%s-%s", a->name, b->name);
                 return;
@@ -171,7 +170,7 @@ static void missing_links(gl_diagnosis *d, const gl_rule *rule, const gl_nvlink_
         return;
     /* A card without its bridge is a way of building machines, no fault. */
     bool bridge = !on_board && gpu->active == 0;
-    gl_finding *f = gl_found(d, rule, bridge ? GL_NOTE : GL_FAULT, gpu->quote);
+    gl_finding *f = gl_found_as(d, rule, bridge ? GL_NOTE : GL_FAULT, gpu->quote);
     gl_found_proof(f,
                    gpu->inactive_quote.text != NULL ? gpu->inactive_quote : d->facts->nvlink->none);
     f->subject = gl_arena_printf(d->arena, "GPU %d", gpu->index);
@@ -196,7 +195,7 @@ static void check_inactive(gl_diagnosis *d, const gl_rule *rule)
         const gl_nvlink_gpu *gpu = &all->items[i];
         if (gpu->inactive == 0 || best_peer(all, gpu)->active > gpu->active || is_on_board(d, gpu))
             continue;
-        gl_finding *f = gl_found(d, rule, GL_NOTE, gpu->inactive_quote);
+        gl_finding *f = gl_found(d, rule, gpu->inactive_quote);
         f->subject = gl_arena_printf(d->arena, "GPU %d", gpu->index);
         return;
     }
@@ -224,7 +223,7 @@ static void check_speed(gl_diagnosis *d, const gl_rule *rule)
         bool alike = gpu->least_bytes_per_s > 0.99 * gpu->most_bytes_per_s;
         if (gpu->active == 0 || (alike && gpu->least_bytes_per_s > 0.9 * fastest))
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT, gpu->slow_quote);
+        gl_finding *f = gl_found(d, rule, gpu->slow_quote);
         f->subject = gl_arena_printf(d->arena, "GPU %d", gpu->index);
         f->title =
             gl_arena_printf(d->arena, "GPU %d has %s at %.4g GB/s; %s at %.4g", gpu->index,
@@ -237,7 +236,7 @@ static void check_speed(gl_diagnosis *d, const gl_rule *rule)
 static void check_unread_link(gl_diagnosis *d, const gl_rule *rule)
 {
     if (d->facts->nvlink->unread.text != NULL)
-        gl_found(d, rule, GL_WARNING, d->facts->nvlink->unread);
+        gl_found(d, rule, d->facts->nvlink->unread);
 }
 
 static void check_errors(gl_diagnosis *d, const gl_rule *rule)
@@ -246,7 +245,7 @@ static void check_errors(gl_diagnosis *d, const gl_rule *rule)
     for (size_t i = 0; i < all->count; i++) {
         if (!(all->items[i].errors > 0))
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT, all->items[i].error_quote);
+        gl_finding *f = gl_found(d, rule, all->items[i].error_quote);
         f->subject = gl_arena_printf(d->arena, "GPU %d", all->items[i].index);
     }
 }
@@ -284,7 +283,7 @@ static void compare_to_switch(gl_diagnosis *d, const gl_rule *rule, const edge *
     }
     if (most == NULL || least->weight > 0.95 * most->weight)
         return;
-    gl_finding *f = gl_found(d, rule, GL_FAULT, *least->quote);
+    gl_finding *f = gl_found(d, rule, *least->quote);
     gl_found_proof(f, *most->quote);
     f->subject = gl_arena_printf(d->arena, "GPU %s", least->from);
     f->title = gl_arena_printf(d->arena, "GPU %s has NVLink %.4g where another has %.4g",
@@ -299,7 +298,7 @@ static void compare_directions(gl_diagnosis *d, const gl_rule *rule, const edge 
         const edge *there = &edges[i], *back = find_edge(edges, count, there->to, there->from);
         if (is_switch(there) || (back != NULL && back->weight >= 0.95 * there->weight))
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT, *there->quote);
+        gl_finding *f = gl_found(d, rule, *there->quote);
         if (back != NULL)
             gl_found_proof(f, *back->quote);
         f->subject = gl_arena_printf(d->arena, "%s-%s", there->from, there->to);
@@ -359,7 +358,7 @@ static void check_dump_model(gl_diagnosis *d, const gl_rule *rule)
             const gl_log_edge *e = &log->hosts[h].edges[i];
             if (strcmp(e->to, "NVS") != 0 || e->gb_per_s * 1e9 > 0.95 * link->assumed_bytes_per_s)
                 continue;
-            gl_finding *f = gl_found(d, rule, GL_FAULT, e->quote);
+            gl_finding *f = gl_found(d, rule, e->quote);
             f->subject = gl_arena_printf(d->arena, "GPU %s", e->from);
             f->title = gl_arena_printf(
                 d->arena, "GPU %s has NVLink of %.4g GB/s in NCCL's count; %s has %.4g", e->from,
@@ -380,7 +379,7 @@ static void missing_in_xml(gl_diagnosis *d, const gl_rule *rule, const gl_topo_x
             own += x->links[i].gpu == (int)g;
         if (own > 0)
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT, x->gpus[g].quote);
+        gl_finding *f = gl_found(d, rule, x->gpus[g].quote);
         gl_found_proof(f, x->links[0].quote);
         f->subject = gl_arena_printf(d->arena, "GPU %s", x->gpus[g].bus);
         f->title = gl_arena_printf(d->arena, "GPU %s has no NVLink, others have", x->gpus[g].bus);
@@ -438,7 +437,7 @@ static void check_xml_model(gl_diagnosis *d, const gl_rule *rule)
         }
         if (most == 0 || most >= gpu->links)
             continue;
-        gl_finding *f = gl_found(d, rule, GL_FAULT, x->links[first].quote);
+        gl_finding *f = gl_found(d, rule, x->links[first].quote);
         f->title = gl_arena_printf(d->arena, "The topology file has %d NVLinks a GPU; %s has %d",
                                    most, gpu->name, gpu->links);
     }
@@ -453,39 +452,39 @@ static void check_xml_model(gl_diagnosis *d, const gl_rule *rule)
 
 static const gl_rule rules[] = {
     {"nvlink-unequal", GL_FAULT, "A GPU has fewer NVLinks than the others", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_matrix},
+     UNEQUAL_ADVICE, .check = check_matrix},
     {"nvlink-missing", GL_FAULT, "A GPU has fewer NVLinks than its model", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_matrix_count},
+     UNEQUAL_ADVICE, .check = check_matrix_count},
     {"nvlink-asymmetric", GL_FAULT, "NVLinks between two GPUs differ by direction",
      "One end sees links that the other does not: links are half up.", UNEQUAL_ADVICE,
-     check_matrix_symmetry},
+     .check = check_matrix_symmetry},
     {"nvlink-missing", GL_FAULT, "A GPU has fewer NVLinks than it should", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_links},
+     UNEQUAL_ADVICE, .check = check_links},
     {"nvlink-inactive", GL_NOTE, "Some NVLinks are inactive on every GPU",
      "Normal for cards without a bridge, or with one that uses part of the links.",
-     "If a bridge should be there, check that it is seated.", check_inactive},
+     "If a bridge should be there, check that it is seated.", .check = check_inactive},
     {"nvlink-slow", GL_FAULT, "A link runs below the speed of the others, or of the model",
-     UNEQUAL_MEANING, UNEQUAL_ADVICE, check_speed},
+     UNEQUAL_MEANING, UNEQUAL_ADVICE, .check = check_speed},
     {"unreadable", GL_WARNING, "A cell of a matrix cannot be read",
      "Nothing is concluded from it: a fault there would not be found.",
-     "Give the text as the machine prints it.", check_unread_cell},
+     "Give the text as the machine prints it.", .check = check_unread_cell},
     {"unreadable", GL_WARNING,
      "What stands behind a link is no speed; there are 25 GB/s and the like, and <inactive>",
      "Nothing is concluded from it: a fault there would not be found.",
-     "Give the text as the machine prints it.", check_unread_link},
+     "Give the text as the machine prints it.", .check = check_unread_link},
     {"nvlink-errors", GL_FAULT, "NVLink counted errors",
      "Errors are repeated or repaired in hardware, which costs bandwidth and announces failures.",
      "Reset the counters, run a load, look again (nvidia-smi nvlink -r, -e); if they grow, replace "
      "the board, bridge or cable.",
-     check_errors},
+     .check = check_errors},
     {"nvlink-unequal", GL_FAULT, "NVLinks are unequal in NCCL's topology", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_dump},
+     UNEQUAL_ADVICE, .check = check_dump},
     {"nvlink-missing", GL_FAULT, "NVLink is weaker than the model has", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_dump_model},
+     UNEQUAL_ADVICE, .check = check_dump_model},
     {"nvlink-unequal", GL_FAULT, "NVLinks are unequal in the topology file", UNEQUAL_MEANING,
-     UNEQUAL_ADVICE, check_xml},
+     UNEQUAL_ADVICE, .check = check_xml},
     {"nvlink-missing", GL_FAULT, "The topology file has fewer NVLinks than the model",
-     UNEQUAL_MEANING, UNEQUAL_ADVICE, check_xml_model},
+     UNEQUAL_MEANING, UNEQUAL_ADVICE, .check = check_xml_model},
 };
 
 const gl_rules gl_rules_nvlink = {rules, sizeof rules / sizeof *rules};

@@ -2,11 +2,8 @@
 /* NCCL_* variables that switch something off. */
 #include "calibrate/doctor/rules.h"
 
-#include "common/text.h"
-
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 typedef enum matters {
     ALWAYS,
@@ -146,8 +143,8 @@ static void check(gl_diagnosis *d, const gl_rule *rule)
                 !value_fits(settings[k].values, set->value))
                 continue;
             bool contradicted = has_other_value(log, set, true);
-            gl_finding *f = gl_found(d, rule, contradicted ? GL_NOTE : severity_of(d, &settings[k]),
-                                     set->quote);
+            gl_finding *f = gl_found_as(
+                d, rule, contradicted ? GL_NOTE : severity_of(d, &settings[k]), set->quote);
             f->subject = set->name;
             f->title =
                 gl_arena_printf(d->arena, "%s=%s %s", set->name, set->value, settings[k].meaning);
@@ -165,7 +162,7 @@ static void check(gl_diagnosis *d, const gl_rule *rule)
 static const gl_rule rules[] = {
     {"setting", GL_WARNING, "A variable of NCCL changes what it does",
      "Left over from a test or copied from elsewhere, such settings cost more than they bring.",
-     "Unset it.", check},
+     "Unset it.", .check = check},
 };
 
 const gl_rules gl_rules_settings = {rules, sizeof rules / sizeof *rules};

@@ -229,7 +229,6 @@ static void add_gpu(parser *p, const element *e, gl_quote quote)
         return;
     surroundings s = around(p);
     t->gpus[t->gpu_count] = (gl_xml_gpu){.dev = integer_of(e, "dev", -1),
-                                         .sm = integer_of(e, "sm", -1),
                                          .rank = integer_of(e, "rank", -1),
                                          .gdr = integer_of(e, "gdr", -1),
                                          .bus = s.device != NULL ? s.device->bus : "",

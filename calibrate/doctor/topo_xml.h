@@ -11,13 +11,13 @@
 enum { GL_XML_DEPTH_MAX = 64, GL_XML_DEVICES_MAX = 1024, GL_XML_LINKS_MAX = 8192 };
 
 typedef struct gl_xml_gpu {
-    int dev, sm, rank, gdr; /* −1 unknown */
-    const char *bus;        /* of the PCI device that it is */
-    const char *speed;      /* "32.0 GT/s PCIe"; "" unknown */
-    int width;              /* lanes; 0 unknown */
-    int cpu;                /* index of the <cpu> around it */
-    int bridges;            /* PCI devices between the CPU and the GPU */
-    const char *bridge;     /* bus id of the outermost one; "" */
+    int dev, rank, gdr; /* −1 unknown */
+    const char *bus;    /* of the PCI device that it is */
+    const char *speed;  /* "32.0 GT/s PCIe"; "" unknown */
+    int width;          /* lanes; 0 unknown */
+    int cpu;            /* index of the <cpu> around it */
+    int bridges;        /* PCI devices between the CPU and the GPU */
+    const char *bridge; /* bus id of the outermost one; "" */
     gl_quote quote;
 } gl_xml_gpu;
 

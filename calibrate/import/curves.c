@@ -2,6 +2,9 @@
 /* From rows to curves: one for each type, reduction, root and placement in the file. */
 #include "calibrate/import/evaluation.h"
 
+#include "common/order.h"
+#include "common/quantile.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,21 +58,6 @@ static group *find_group(gl_evaluation *e, grouping *all, const gl_parsed_row *r
 
 /* ---- samples ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Linear interpolation between order statistics; `values` ascending. */
-static double quantile(const double *values, size_t count, double q)
-{
-    double at = q * (double)(count - 1);
-    size_t low = (size_t)at;
-    double part = at - (double)low;
-    return low + 1 < count ? values[low] + part * (values[low + 1] - values[low]) : values[low];
-}
-
 static gl_sample one_sample(const gl_evaluation *e, const gl_parsed_row *row)
 {
     int iterations = row->iterations > 0 ? row->iterations : e->parsed->iterations;
@@ -110,10 +98,10 @@ static gl_sample merged_sample(const gl_evaluation *e, const group *g, size_t fr
         wrong += isnan(sample.wrong) ? 0 : sample.wrong;
         least = fmin(least, fmin(sample.time_median_s, sample.time_min_s));
     }
-    qsort(times, to - from, sizeof *times, compare_doubles);
-    merged.time_median_s = quantile(times, to - from, 0.5);
-    merged.time_p05_s = quantile(times, to - from, 0.05);
-    merged.time_p95_s = quantile(times, to - from, 0.95);
+    qsort(times, to - from, sizeof *times, gl_compare_doubles);
+    merged.time_median_s = gl_quantile(times, to - from, 0.5);
+    merged.time_p05_s = gl_quantile(times, to - from, 0.05);
+    merged.time_p95_s = gl_quantile(times, to - from, 0.95);
     merged.time_min_s = least;
     merged.iterations = iterations < 2e9 ? (int)iterations : 2000000000;
     merged.wrong = checked ? wrong : (double)NAN;

@@ -38,6 +38,8 @@ void gl_digest_begin(gl_digest *digest)
 {
     digest->high = UINT64_C(14695981039346656037);
     digest->low = 0;
+    digest->transports = 0;
+    digest->named = false;
     digest->values = 0;
 }
 
@@ -74,7 +76,6 @@ void gl_digest_curve(gl_digest *digest, const gl_curve *curve)
                                 curve->placement.nodes,
                                 curve->placement.ranks_per_node,
                                 curve->placement.concurrent_groups,
-                                curve->transport,
                                 curve->nics,
                                 curve->in_place,
                                 curve->root};
@@ -86,6 +87,9 @@ void gl_digest_curve(gl_digest *digest, const gl_curve *curve)
     add_text(digest, curve->protocol);
     for (size_t i = 0; i < curve->sample_count; i++)
         add_sample(digest, &curve->samples[i]);
+    digest->transports =
+        (digest->transports + (uint64_t)curve->transport + 1) * UINT64_C(1099511628211);
+    digest->named = digest->named || curve->transport != GL_TRANSPORT_UNKNOWN;
     digest->values += curve->sample_count;
 }
 
@@ -155,10 +159,24 @@ bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_d
     return true;
 }
 
+static bool measured_same(const gl_digest *a, const gl_digest *b)
+{
+    return a->high == b->high && a->low == b->low;
+}
+
 size_t gl_digest_find(const gl_digest *digests, size_t count, const gl_digest *wanted)
 {
     size_t i = 0;
-    while (i < count && (digests[i].high != wanted->high || digests[i].low != wanted->low))
+    while (i < count &&
+           !(measured_same(&digests[i], wanted) && digests[i].transports == wanted->transports))
+        i++;
+    return i;
+}
+
+size_t gl_digest_find_unnamed(const gl_digest *digests, size_t count, const gl_digest *wanted)
+{
+    size_t i = 0;
+    while (i < count && !(measured_same(&digests[i], wanted) && digests[i].named != wanted->named))
         i++;
     return i;
 }

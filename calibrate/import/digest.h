@@ -11,8 +11,10 @@
 #include "common/store/store.h"
 
 typedef struct gl_digest {
-    uint64_t high, low;
-    size_t values; /* samples and rates that went in */
+    uint64_t high, low;  /* of everything but the transports */
+    uint64_t transports; /* of the curves, in their order */
+    bool named;          /* one of them is known */
+    size_t values;       /* samples and rates that went in */
 } gl_digest;
 
 void gl_digest_begin(gl_digest *digest);
@@ -28,5 +30,9 @@ bool gl_digest_store(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_d
 
 /* The index of the first that is the same; `count` when there is none. */
 size_t gl_digest_find(const gl_digest *digests, size_t count, const gl_digest *wanted);
+
+/* The first that measured the same, where the transport is known of one of the two only; `count`
+ * when there is none. */
+size_t gl_digest_find_unnamed(const gl_digest *digests, size_t count, const gl_digest *wanted);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/evaluation.h"
 
+#include "common/order.h"
 #include "common/text.h"
 
 #include <math.h>
@@ -210,29 +211,13 @@ static void check_results(gl_evaluation *e)
 
 /* ---- the run ---- */
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static const char *join_lines(gl_arena *arena, const char *const *lines, size_t count)
-{
-    size_t length = 1;
-    for (size_t i = 0; i < count; i++)
-        length += strlen(lines[i]) + 1;
-    char *text = gl_arena_alloc(arena, length, 1), *end = text;
-    for (size_t i = 0; i < count; i++)
-        end += sprintf(end, "%s%s", i > 0 ? "\n" : "", lines[i]);
-    return text;
-}
-
 static const char *environment_text(const gl_evaluation *e)
 {
     const gl_nccl_log *log = &e->parsed->log;
     const char *sorted[GL_LOG_ENVIRONMENT_MAX];
     memcpy(sorted, log->environment, log->environment_count * sizeof *sorted);
-    qsort(sorted, log->environment_count, sizeof *sorted, compare_texts);
-    return join_lines(e->arena, sorted, log->environment_count);
+    qsort(sorted, log->environment_count, sizeof *sorted, gl_compare_texts);
+    return gl_arena_join(e->arena, sorted, log->environment_count, "\n");
 }
 
 static const char *parameters_text(const gl_evaluation *e)
@@ -309,7 +294,8 @@ static void fill_run(gl_evaluation *e, gl_run *run)
     /* A footer means that the table is whole, even if a launcher complained afterwards. */
     run->state =
         parsed->average_count > 0 && parsed->failure == NULL ? GL_RUN_COMPLETE : GL_RUN_INTERRUPTED;
-    run->warnings = join_lines(e->arena, (const char *const *)e->warnings, e->warning_count);
+    run->warnings =
+        gl_arena_join(e->arena, (const char *const *)e->warnings, e->warning_count, "\n");
 }
 
 bool gl_evaluate_run(const gl_parsed_run *parsed, const char *path,

@@ -36,6 +36,7 @@ typedef struct gl_import_run {
      * it is stored. */
     int64_t same_as;
     const char *same_source;
+    bool named; /* that run's transport was not known, and is now */
 } gl_import_run;
 
 /* `path` is the file's name for messages and, without folder, for the run. */

@@ -17,7 +17,6 @@ typedef struct gl_evaluation {
     gl_placement placement;
     gl_transport transport;
     int nics;
-    bool no_hosts_known;
     char *warnings[100];
     size_t warning_count;
 } gl_evaluation;

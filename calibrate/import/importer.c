@@ -336,6 +336,7 @@ typedef struct known_runs {
     gl_digest *digests;
     gl_run *runs;
     size_t count, digest_capacity, run_capacity;
+    const gl_catalog *catalog; /* what was there before */
 } known_runs;
 
 static void add_known(known_runs *known, gl_arena *arena, const gl_digest *digest,
@@ -349,13 +350,48 @@ static void add_known(known_runs *known, gl_arena *arena, const gl_digest *diges
     known->runs[known->count++] = *run;
 }
 
+/* The curves of a stored run are those of `run`, in the same order. */
+static bool name_transport(gl_store *store, const gl_catalog *catalog, int64_t id,
+                           const gl_import_run *run, gl_error *err)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < catalog->curve_count && next < run->curve_count; i++) {
+        if (catalog->curves[i].run_id != id)
+            continue;
+        gl_curve curve = run->curves[next++];
+        curve.id = catalog->curves[i].id;
+        if (!gl_store_update_curve(store, &curve, err))
+            return false;
+    }
+    return gl_store_finish_run(store, id, run->run.state, run->run.warnings, err);
+}
+
+/* Is the run stored already? If its transport was not known there, it is told. */
+static bool find_same(gl_store *store, gl_import_run *run, const gl_digest *digest,
+                      known_runs *known, size_t *same, gl_error *err)
+{
+    *same = gl_digest_find(known->digests, known->count, digest);
+    if (*same < known->count)
+        return true;
+    *same = gl_digest_find_unnamed(known->digests, known->count, digest);
+    if (*same == known->count || !digest->named)
+        return true;
+    if (!name_transport(store, known->catalog, known->runs[*same].id, run, err))
+        return false;
+    known->digests[*same] = *digest;
+    run->named = true;
+    return true;
+}
+
 static bool write_result(gl_store *store, gl_import_result *result, gl_arena *arena,
                          known_runs *known, gl_error *err)
 {
     for (size_t i = 0; i < result->run_count; i++) {
         gl_import_run *run = &result->runs[i];
         gl_digest digest = digest_run(run);
-        size_t same = gl_digest_find(known->digests, known->count, &digest);
+        size_t same;
+        if (!find_same(store, run, &digest, known, &same, err))
+            return false;
         if (same < known->count) {
             run->same_as = known->runs[same].id;
             run->same_source = gl_arena_strdup(result->arena, known->runs[same].source);
@@ -376,6 +412,7 @@ static bool write_all(gl_store *store, gl_import_result *results, size_t count, 
     if (!gl_store_read_catalog(store, arena, &catalog, err) ||
         !gl_digest_store(store, arena, &catalog, &known.digests, err))
         return false;
+    known.catalog = &catalog;
     known.runs = catalog.runs;
     known.count = known.digest_capacity = known.run_capacity = catalog.run_count;
     for (size_t i = 0; i < count; i++)

@@ -30,7 +30,8 @@ bool gl_import_file(const char *path, const gl_import_options *options, gl_arena
 
 /*
  * Writes the runs of all results in one transaction, but for those whose samples the store holds
- * already: they get the id of that run (same_as).
+ * already: they get the id of that run (same_as). Where that run's transport is not known and this
+ * one's is, the store gets to know it (named).
  */
 bool gl_import_write(gl_store *store, gl_import_result *results, size_t count, gl_error *err);
 

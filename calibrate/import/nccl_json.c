@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/nccl_json.h"
 
+#include "common/order.h"
+#include "common/quantile.h"
 #include "common/text.h"
 
 #include <jansson.h>
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,12 +213,6 @@ static bool read_config(gl_parsed_file *file, gl_parsed_run *run, const json_t *
     return read_devices(file, run, json_object_get(config, "devices"), err);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The report has no p05; the list of all times, if there, gives it. */
 static double fifth_percentile(const json_t *times)
 {
@@ -232,10 +227,8 @@ static double fifth_percentile(const json_t *times)
     }
     double result = NAN;
     if (known >= 2) {
-        qsort(values, known, sizeof *values, compare_doubles);
-        double at = 0.05 * (double)(known - 1);
-        size_t low = (size_t)at;
-        result = values[low] + (at - (double)low) * (values[low + 1] - values[low]);
+        qsort(values, known, sizeof *values, gl_compare_doubles);
+        result = gl_quantile(values, known, 0.05);
     }
     free(values);
     return result;

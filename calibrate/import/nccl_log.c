@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/nccl_log.h"
 
+#include "calibrate/import/prefix.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -73,20 +74,6 @@ static size_t skip_token_back(const char *line, size_t at)
     return at;
 }
 
-/* Of a token that ends in ":PID:TID", the length before that; 0 otherwise. */
-static size_t host_part(const char *token, size_t length)
-{
-    for (int colon = 0; colon < 2; colon++) {
-        size_t end = length;
-        while (length > 0 && isdigit((unsigned char)token[length - 1]))
-            length--;
-        if (length == end || length == 0 || token[length - 1] != ':')
-            return 0;
-        length--;
-    }
-    return length;
-}
-
 /* NCCL_DEBUG_TIMESTAMP_* puts "[2026-11-30 02:26:33] " before the host. */
 static size_t without_timestamp(const char *line, size_t head)
 {
@@ -115,7 +102,7 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
         return false;
     at = skip_blanks_back(line, skip_token_back(line, at));
     size_t token = skip_token_back(line, at);
-    size_t length = host_part(line + token, at - token);
+    size_t length = gl_prefix_host_length(line + token, at - token);
     if (length == 0)
         return false;
     bool after_row = skip_blanks_back(line, token) > 0;
@@ -160,15 +147,6 @@ void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name
         if (strcmp(log->environment[i], printable) == 0)
             return;
     log->environment[log->environment_count++] = gl_arena_strdup(arena, printable);
-}
-
-const char *gl_nccl_log_setting(const gl_nccl_log *log, const char *name)
-{
-    size_t length = strlen(name);
-    for (size_t i = 0; i < log->environment_count; i++)
-        if (strncmp(log->environment[i], name, length) == 0 && log->environment[i][length] == '=')
-            return log->environment[i] + length + 1;
-    return NULL;
 }
 
 /* "NCCL_X set by environment to Y." (the full stop since 2.27) */
@@ -425,11 +403,21 @@ static const char *name_of_bits(uint32_t bits, const char *const *names, int cou
     return "mixed";
 }
 
+/* The value of NAME in the environment, or NULL. */
+static const char *setting_of(const gl_nccl_log *log, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = 0; i < log->environment_count; i++)
+        if (strncmp(log->environment[i], name, length) == 0 && log->environment[i][length] == '=')
+            return log->environment[i] + length + 1;
+    return NULL;
+}
+
 /* A setting such as NCCL_ALGO=Ring forces one choice; lists and exclusions ("^Tree") do not. */
 static const char *forced(const gl_nccl_log *log, const char *variable, const char *const *names,
                           int count)
 {
-    const char *value = gl_nccl_log_setting(log, variable);
+    const char *value = setting_of(log, variable);
     if (value == NULL || isdigit((unsigned char)value[0]))
         return "";
     for (int i = 0; i < count; i++)

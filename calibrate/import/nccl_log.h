@@ -66,9 +66,6 @@ void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name
 bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, const char **host,
                        size_t *host_length, const char **text);
 
-/* The value of NAME in the environment, or NULL. */
-const char *gl_nccl_log_setting(const gl_nccl_log *log, const char *name);
-
 /* "ring", "mixed" or "": of the bits for a collective (and those of unnamed ones). */
 const char *gl_nccl_log_algorithm(const gl_nccl_log *log, gl_collective collective);
 const char *gl_nccl_log_protocol(const gl_nccl_log *log, gl_collective collective);

@@ -122,6 +122,19 @@ void gl_prefix_clean(char *line)
         *c = ' ';
 }
 
+size_t gl_prefix_host_length(const char *word, size_t length)
+{
+    for (int colon = 0; colon < 2; colon++) {
+        size_t end = length;
+        while (length > 0 && isdigit((unsigned char)word[length - 1]))
+            length--;
+        if (length == end || length == 0 || word[length - 1] != ':')
+            return 0;
+        length--;
+    }
+    return length;
+}
+
 void gl_words_split(const char *line, size_t length, gl_words *words)
 {
     const char *end = line + length;

@@ -21,6 +21,9 @@ bool gl_prefix_unwrap_json(char *line);
 /* Only terminal escapes and no-break spaces, in place. */
 void gl_prefix_strip_escapes(char *line);
 
+/* NCCL's own prefix: of a word "HOST:PID:TID" the length of HOST; 0 when it is no such word. */
+size_t gl_prefix_host_length(const char *word, size_t length);
+
 enum { GL_WORDS_MAX = 160 };
 
 /* The words of a line (separated by blanks), as pointers into it. */

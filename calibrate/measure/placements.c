@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/placements.h"
 
-#include <string.h>
-
 typedef struct plan {
     const gl_placements_options *options;
     gl_arena *arena;

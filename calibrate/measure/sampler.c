@@ -4,7 +4,6 @@
 #include "calibrate/measure/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define CLOSEST       1.15 /* no interval is split below twice this ratio in logarithms */

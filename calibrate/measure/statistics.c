@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/statistics.h"
 #include "common/order.h"
+#include "common/quantile.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,15 +10,6 @@
 #define NORMAL_QUANTILE 1.959963984540054 /* of 1 − TAIL */
 
 enum { EXACT_MAX = 500 }; /* 2^−count must be a double */
-
-static double quantile(const double *sorted, int count, double q)
-{
-    double place = q * (count - 1);
-    int below = (int)place;
-    double part = place - below;
-    return below + 1 < count ? sorted[below] + part * (sorted[below + 1] - sorted[below])
-                             : sorted[count - 1];
-}
 
 int gl_statistics_median_rank(int count)
 {
@@ -39,9 +31,9 @@ gl_statistics gl_statistics_of(double *values, int count)
 {
     qsort(values, (size_t)count, sizeof *values, gl_compare_doubles);
     int low = gl_statistics_median_rank(count);
-    return (gl_statistics){.median = quantile(values, count, 0.5),
-                           .p05 = quantile(values, count, 0.05),
-                           .p95 = quantile(values, count, 0.95),
+    return (gl_statistics){.median = gl_quantile(values, (size_t)count, 0.5),
+                           .p05 = gl_quantile(values, (size_t)count, 0.05),
+                           .p95 = gl_quantile(values, (size_t)count, 0.95),
                            .min = values[0],
                            .low = values[low - 1],
                            .high = values[count - low]};

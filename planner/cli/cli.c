@@ -52,6 +52,10 @@ static const gl_command *without_verb(int argc, char **argv)
 static const gl_program program = {
     .name = "gpulink-plan",
     .purpose = "plans the GPU interconnect of a training cluster from measured curves",
+    .examples = "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
+                "gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
+                "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr -c pcie5-switch-16 "
+                "--best-layout\n",
     .commands = commands,
     .command_count = sizeof commands / sizeof commands[0],
     .print_version = print_version,

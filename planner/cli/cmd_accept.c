@@ -29,14 +29,14 @@ static const gl_option options_table[] = {
      .letter = 'm',
      .type = GL_OPTION_TEXT,
      .value_name = "NEW.db",
-     .help = "What was measured on the delivered machine: a calibration database, or "
-             "FILE.db#LABEL. Without it, what to measure is listed.",
+     .help = "Calibration of the delivered machine, or FILE.db#LABEL; without it, what to measure "
+             "is listed.",
      .offset = offsetof(accept_options, measured)},
     {.name = "tolerance",
      .type = GL_OPTION_QUANTITY,
      .value_name = "PART",
-     .help = "A message passes when it takes at most this much longer than planned (default 10%: "
-             "several times the noise of healthy links, less than the loss of a rail).",
+     .help = "A message may take so much longer than planned (default 10%: more than healthy "
+             "links' noise, less than a lost rail).",
      .offset = offsetof(accept_options, tolerance_frac),
      .dimension = GL_FRACTION,
      .minimum = 0,
@@ -44,14 +44,14 @@ static const gl_option options_table[] = {
     {.name = "list",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE.csv",
-     .help = "Write what to measure to FILE.csv, for gpulink-calibrate run --acceptance. Without "
-             "--measured, --output, --format or --table nothing else is printed.",
+     .help = "Write what to measure, for gpulink-calibrate run --acceptance; without --measured, "
+             "--output, --format or --table nothing else is printed.",
      .offset = offsetof(accept_options, list)},
     {.name = "nccl-tests",
      .type = GL_OPTION_FLAG,
-     .help = "Print commands of nccl-tests that measure the same by hand, instead of a verdict.",
+     .help = "Print commands of nccl-tests that measure the same by hand.",
      .offset = offsetof(accept_options, nccl_tests)},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    GL_OUTPUT_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 
@@ -253,14 +253,15 @@ const gl_command gl_cmd_accept = {
     .name = "accept",
     .synopsis = "MODEL.yaml --cluster PLANNED --measured NEW.db [options]",
     .summary = "a delivered machine's measurements against what the plan needs",
-    .examples = "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink --list "
-                "list.csv\n"
-                "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink "
-                "--nccl-tests\n"
-                "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink --measured "
-                "new.db\n"
-                "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink --measured "
-                "new.db --format markdown --output acceptance.md\n",
+    .examples =
+        "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink --list "
+        "list.csv\n"
+        "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink "
+        "--nccl-tests\n"
+        "gpulink-plan accept models/llama-1.1b-ddp.yaml --cluster h200-nvlink --measured "
+        "new.db\n"
+        "gpulink-plan accept models/llama-1.1b-ddp.yaml -c h200-nvlink --measured new.db -o "
+        "acceptance.md\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

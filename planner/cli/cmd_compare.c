@@ -11,7 +11,7 @@
 #include "planner/input/cluster_file.h"
 #include "planner/input/notes.h"
 #include "planner/report/option_costs.h"
-#include "planner/report/option_tables.h"
+#include "planner/report/option_words.h"
 #include "planner/report/plan_tables.h"
 
 #include <string.h>
@@ -20,20 +20,21 @@ enum { OPTIONS_MAX = 100 };
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
+    GL_SWEEP_OPTION("An option of each value of a field; several sweeps: each combination."),
     {.name = "best-layout",
      .type = GL_OPTION_FLAG,
-     .help = "Give each option its own best layout instead of the one described (as search).",
+     .help = "Each option with its own best layout, as search finds it.",
      .offset = offsetof(gl_planning_options, best_layout)},
     GL_JOBS_OPTION(gl_planning_options, jobs),
     {.name = "within",
      .type = GL_OPTION_QUANTITY,
      .value_name = "SHARE",
-     .help = "What counts as as good as the fastest, for break-evens (default 5%).",
+     .help = "What is as good as the fastest, for break-evens (default 5%).",
      .offset = offsetof(gl_planning_options, within),
      .dimension = GL_FRACTION,
      .minimum = 0,
      .maximum = 10},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    GL_OUTPUT_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 
@@ -51,6 +52,8 @@ typedef struct session {
     gl_option_note *notes;
     gl_comparison comparison;
     gl_search_watch watch;
+    size_t left_out; /* combinations of a sweep that cannot be planned … */
+    gl_diagnostics first_left_out;
 } session;
 
 /* ---- one option ---- */
@@ -184,38 +187,94 @@ static bool plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_c
     return true;
 }
 
-static bool plan_option(session *s, size_t index, gl_diagnostics *diagnostics)
+/* What was swept tells options of one cluster apart: "8 x HGX H100 with parallel.tp=4". Where the
+ * name counts the nodes, a swept number of them stands there. */
+static const char *option_name(const session *s, const gl_cluster *cluster, const gl_setting *swept)
 {
+    static const char COUNTED[] = "n x ", NODES[] = "cluster.nodes", CLUSTER[] = "cluster.";
+    const char *name = cluster->name, *values = "";
+    for (size_t i = 0; i < s->request.sweep_count; i++) {
+        const char *key = swept[i].key;
+        if (strcmp(key, NODES) == 0 && gl_starts_with(name, COUNTED)) {
+            name = gl_arena_printf(s->arena, "%d x %s", cluster->nodes, name + strlen(COUNTED));
+            continue;
+        }
+        key += gl_starts_with(key, CLUSTER) ? strlen(CLUSTER) : 0;
+        values = gl_arena_append(s->arena, values, ", ",
+                                 gl_arena_printf(s->arena, "%s=%s", key, swept[i].value));
+    }
+    if (values[0] == '\0')
+        return name;
+    const char *before = strstr(name, " with ") != NULL ? ", " : " with ";
+    return gl_arena_append(s->arena, name, before, values);
+}
+
+/* Plans combination `combination` on cluster `cluster` as the next option. */
+static bool plan_option(session *s, size_t combination, size_t cluster, gl_diagnostics *diagnostics)
+{
+    size_t index = s->comparison.option_count, count;
     candidate *c = &s->candidates[index];
     gl_option_note *note = &s->notes[index];
     gl_compared *option = &s->comparison.options[index];
     const gl_request *r = &s->request;
+    const gl_setting *swept;
+    const gl_setting *settings = gl_request_settings(r, combination, s->arena, &count, &swept);
     gl_yaml_tree tree;
-    if (!gl_cluster_load(s->options.clusters.items[index], r->settings, r->setting_count, s->arena,
-                         &c->cluster, &c->planned.notes, diagnostics) ||
-        !gl_load_workload(r, r->settings, r->setting_count, s->arena, &tree, &c->planned,
-                          diagnostics))
+    *c = (candidate){.planned = {.notes = {0}}};
+    *note = (gl_option_note){.why_not = NULL};
+    *option = (gl_compared){.plan = NULL};
+    bool loaded = gl_cluster_load(s->options.clusters.items[cluster], settings, count, s->arena,
+                                  &c->cluster, &c->planned.notes, diagnostics) &&
+                  gl_load_workload(r, settings, count, s->arena, &tree, &c->planned, diagnostics);
+    if (loaded) {
+        c->cluster.name = option_name(s, &c->cluster, swept);
+        option->setup = (gl_setup){&c->planned.workload, &c->cluster};
+        if (s->options.best_layout)
+            choose_layout(s, c, note);
+        loaded = note->why_not != NULL || plan_layout(s, c, &tree, option, note, diagnostics);
+    }
+    if (loaded) {
+        s->comparison.option_count++;
+        return true;
+    }
+    if (r->sweep_count == 0 || gl_is_bad_setting(diagnostics))
         return false;
-    option->setup = (gl_setup){&c->planned.workload, &c->cluster};
-    if (s->options.best_layout)
-        choose_layout(s, c, note);
-    return note->why_not != NULL || plan_layout(s, c, &tree, option, note, diagnostics);
+    gl_search_watch_clear(&s->watch);
+    gl_say_left_out(r, swept, s->left_out++, diagnostics);
+    if (s->left_out == 1)
+        s->first_left_out = *diagnostics;
+    *diagnostics = (gl_diagnostics){.count = 0};
+    return true;
 }
 
+/* An option of each combination and cluster: combinations of a cluster stand together. */
 static bool plan_options(session *s, gl_diagnostics *diagnostics)
 {
-    size_t count = s->options.clusters.count;
+    size_t clusters = s->options.clusters.count, count = clusters * s->request.combinations;
     const gl_plan_options options = gl_request_plan_options(&s->request);
     s->candidates = GL_ARENA_NEW(s->arena, candidate, count);
     s->notes = GL_ARENA_NEW(s->arena, gl_option_note, count);
     s->comparison = (gl_comparison){.options = GL_ARENA_NEW(s->arena, gl_compared, count),
-                                    .option_count = count,
                                     .tolerance_frac = s->options.within};
     s->watch = gl_search_watch_start(s->options.output.quiet);
-    for (size_t i = 0; i < count; i++)
-        if (!plan_option(s, i, diagnostics))
-            return false;
+    for (size_t i = 0; i < clusters; i++)
+        for (size_t k = 0; k < s->request.combinations; k++) {
+            bool planned = plan_option(s, k, i, diagnostics);
+            gl_status_line_say(&s->watch.line, "%zu of %zu options planned",
+                               s->comparison.option_count, count);
+            if (!planned) {
+                gl_search_watch_clear(&s->watch);
+                return false;
+            }
+        }
+    gl_status_line_say(&s->watch.line, "comparing %zu options", s->comparison.option_count);
+    gl_say_left_out_all(&s->request, s->left_out);
+    if (s->comparison.option_count == 0) {
+        *diagnostics = s->first_left_out;
+        return false;
+    }
     gl_comparison_build(&s->comparison, &options, s->arena);
+    gl_search_watch_clear(&s->watch);
     return true;
 }
 
@@ -383,8 +442,9 @@ static gl_report report_for_people(session *s)
     collect_warnings(s, one);
     return (gl_report){.scenarios = one,
                        .scenario_count = 1,
-                       .title = gl_arena_printf(s->arena, "%s: %zu options compared", model_name(s),
-                                                s->comparison.option_count)};
+                       .title = gl_arena_printf(s->arena, "%s: %zu option%s compared",
+                                                model_name(s), s->comparison.option_count,
+                                                s->comparison.option_count == 1 ? "" : "s")};
 }
 
 /* An option that cannot run is an answer, and the answer is no. */
@@ -433,13 +493,41 @@ static int answer(session *s)
     return all_run(s) ? GL_OK : GL_EXIT_NO;
 }
 
+/* Options are the same work on different machines, or the same work laid out otherwise: a sweep
+ * that changes the work, or what --best-layout chooses, makes none. */
+static bool check_sweep(const session *s, size_t index, gl_error *err)
+{
+    char shown[64], values[128];
+    const gl_sweep *sweep = &s->request.sweeps[index];
+    gl_printable(sweep->key, shown, sizeof shown);
+    if (gl_starts_with(sweep->key, "model."))
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--sweep %s changes the work, and options are compared at the same work; "
+                       "side by side: gpulink-plan plan %s --cluster %s --sweep %s",
+                       shown, s->request.model, s->options.clusters.items[0],
+                       gl_printable(s->options.sweeps.items[index], values, sizeof values));
+    for (int i = 0; s->options.best_layout && i < GL_SEARCH_AXIS_COUNT; i++)
+        if (strcmp(gl_search_axis_path((gl_search_axis)i), sweep->key) == 0)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "--sweep %s: --best-layout chooses it for each option; leave one of the "
+                           "two out",
+                           shown);
+    return true;
+}
+
 static bool check_usage(const session *s, gl_error *err)
 {
-    if (s->options.clusters.count < 2)
+    size_t options = s->options.clusters.count * s->request.combinations;
+    for (size_t i = 0; i < s->request.sweep_count; i++)
+        if (!check_sweep(s, i, err))
+            return false;
+    if (options < 2)
         return gl_fail(err, GL_ERROR_USAGE,
-                       "compare needs two options or more: give --cluster for each");
-    if (s->options.clusters.count > OPTIONS_MAX)
-        return gl_fail(err, GL_ERROR_USAGE, "compare takes at most %d options", OPTIONS_MAX);
+                       "compare needs two options or more: give --cluster for each, or --sweep "
+                       "with the values of a field");
+    if (options > OPTIONS_MAX)
+        return gl_fail(err, GL_ERROR_USAGE, "compare takes at most %d options, found %zu",
+                       OPTIONS_MAX, options);
     return true;
 }
 
@@ -457,23 +545,25 @@ static int run(int argc, char **argv, gl_arena *arena)
         return gl_cli_fail("compare", &err);
     if (s->options.clusters.count == 0)
         return gl_fail_without_cluster("compare", arguments.items[0]);
-    if (!check_usage(s, &err) ||
-        !gl_request_parse(arguments.items[0], &s->options, s->arena, &s->request, &err))
+    if (!gl_request_parse(arguments.items[0], &s->options, s->arena, &s->request, &err) ||
+        !check_usage(s, &err))
         return gl_cli_fail("compare", &err);
     return answer(s);
 }
 
 const gl_command gl_cmd_compare = {
     .name = "compare",
-    .synopsis = "MODEL.yaml --cluster A --cluster B [--cluster C ...] [options]",
+    .synopsis = "MODEL.yaml --cluster A [--cluster B ...] [--sweep KEY=A,B,C] [options]",
     .summary = "options against each other: which is fastest, how sure that is, what each would "
                "need",
-    .examples = "gpulink-plan compare models/llama-1.1b-ddp.yaml --cluster h200-nvlink --cluster "
-                "h200-host-memory\n"
-                "gpulink-plan compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --cluster "
-                "hgx-h100-16-ndr-4to1 --within 10%\n"
-                "gpulink-plan compare models/llama3-70b.yaml --cluster hgx-h100-16-ndr --cluster "
-                "hgx-h100-16-ndr-4to1 --format csv\n",
+    .examples =
+        "gpulink-plan compare models/llama-1.1b-ddp.yaml -c h200-nvlink -c h200-host-memory\n"
+        "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr -c pcie5-switch-16 "
+        "--best-layout\n"
+        "gpulink-plan compare models/llama3-8b.yaml -c hgx-h100-16-ndr --sweep "
+        "batch.micro=1,2\n"
+        "gpulink-plan compare models/llama3-70b.yaml -c hgx-h100-16-ndr -c hgx-h100-16-ndr-4to1 "
+        "-f csv\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

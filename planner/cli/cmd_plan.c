@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "common/status_line.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/cli/scenarios.h"
@@ -13,16 +14,13 @@
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
-    {.name = "sweep",
-     .type = GL_OPTION_LIST,
-     .value_name = "KEY=A,B,C",
-     .help = "Plan every value of a field; several sweeps: every combination.",
-     .offset = offsetof(gl_planning_options, sweeps)},
+    GL_SWEEP_OPTION("Plan each value of a field; several sweeps: each combination."),
     {.name = "strict",
      .type = GL_OPTION_FLAG,
-     .help = "Exit status 1 when the plan does not fit or misses its target.",
+     .help = "Exit status 1 when it does not fit or misses its target.",
      .offset = offsetof(gl_planning_options, strict)},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output),
+    GL_OUTPUT_OPTIONS(gl_planning_options, output,
+                      "table, csv, json, markdown, html, trace or xlsx"),
     {.name = NULL},
 };
 
@@ -44,6 +42,7 @@ typedef struct session {
     const char *model_name;
     gl_trace *trace; /* being written; NULL: not, or not yet */
     gl_xlsx *book;   /* likewise */
+    gl_status_line line;
 } session;
 
 static bool load_cluster(const session *s, size_t index, const gl_setting *settings,
@@ -144,25 +143,6 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
     s->answer_is_no = s->answer_is_no || plan_misses(&planned->plan);
 }
 
-/* A sweep crosses values that exclude each other: those are named, and the others planned. */
-static void say_left_out(const session *s, const gl_setting *swept, const gl_diagnostics *problems)
-{
-    const char *combination = "";
-    gl_arena *arena = gl_arena_create();
-    for (size_t i = 0; i < s->request.sweep_count; i++)
-        combination = gl_arena_printf(arena, "%s%s%s=%s", combination, i > 0 ? ", " : "",
-                                      swept[i].key, swept[i].value);
-    if (!s->options.output.quiet && s->trace == NULL && s->left_out <= GL_DIAGNOSTICS_MAX)
-        gl_cli_warn("left out %s: %s", combination, problems->items[0].message);
-    gl_arena_destroy(arena);
-}
-
-/* A key or a value that is wrong by itself is a slip, not a combination that cannot be. */
-static bool is_bad_setting(const gl_diagnostics *problems)
-{
-    return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
-}
-
 /* A trace is checked with all its scenarios before the first is written. */
 static bool trace_plan(session *s, const gl_planned *planned, const gl_setting *swept,
                        gl_arena *scratch, gl_diagnostics *diagnostics)
@@ -212,9 +192,11 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
-    if (!done && s->request.sweep_count > 0 && !is_bad_setting(diagnostics)) {
+    if (!done && s->request.sweep_count > 0 && !gl_is_bad_setting(diagnostics)) {
+        gl_status_line_clear(&s->line);
+        if (s->trace == NULL)
+            gl_say_left_out(&s->request, swept, s->left_out, diagnostics);
         s->left_out++;
-        say_left_out(s, swept, diagnostics);
     }
     gl_arena_destroy(scratch);
     return done;
@@ -224,21 +206,27 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
 {
     size_t clusters = s->options.clusters.count;
     gl_diagnostics first = {.count = 0};
+    s->line = gl_status_line_start(s->options.output.quiet);
     if (s->trace == NULL)
         s->report.scenarios =
             GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
     for (size_t i = 0; i < s->request.combinations; i++)
         for (size_t k = 0; k < clusters; k++) {
             diagnostics->count = diagnostics->dropped = 0;
+            gl_status_line_say(&s->line, "%zu of %zu scenarios planned", i * clusters + k,
+                               s->request.combinations * clusters);
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0 || is_bad_setting(diagnostics))
+            if (s->request.sweep_count == 0 || gl_is_bad_setting(diagnostics)) {
+                gl_status_line_clear(&s->line);
                 return false;
+            }
             if (first.count == 0)
                 first = *diagnostics;
         }
-    if (s->left_out > GL_DIAGNOSTICS_MAX && !s->options.output.quiet && s->trace == NULL)
-        gl_cli_warn("left out %zu combinations in all", s->left_out);
+    gl_status_line_clear(&s->line);
+    if (s->trace == NULL)
+        gl_say_left_out_all(&s->request, s->left_out);
     *diagnostics = first;
     return s->trace != NULL || s->report.scenario_count > 0;
 }
@@ -353,14 +341,14 @@ const gl_command gl_cmd_plan = {
     .name = "plan",
     .synopsis = "MODEL.yaml --cluster CLUSTER [--cluster CLUSTER ...] [options]",
     .summary = "traffic, time and memory of a training step; several clusters side by side",
-    .examples = "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
-                "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --format csv\n"
-                "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
-                "batch.micro=1,2,4\n"
-                "gpulink-plan models/llama3-405b.yaml --cluster hgx-h100-16-ndr --format trace "
-                "--output step.json\n"
-                "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --format xlsx "
-                "--output cost.xlsx\n",
+    .examples =
+        "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink\n"
+        "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --format csv\n"
+        "gpulink-plan models/llama-1.1b-ddp.yaml --cluster h200-nvlink --sweep "
+        "batch.micro=1,2,4\n"
+        "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --set batch.micro=2\n"
+        "gpulink-plan models/llama3-405b.yaml -c hgx-h100-16-ndr --format trace -o step.json\n"
+        "gpulink-plan models/llama3-70b.yaml --cluster hgx-h100-16-ndr --output cost.xlsx\n",
     .options = options_table,
     .minimum_arguments = 1,
     .maximum_arguments = 1,

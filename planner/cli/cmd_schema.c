@@ -14,7 +14,7 @@ typedef struct schema_options {
 } schema_options;
 
 static const gl_option options_table[] = {
-    GL_OUTPUT_OPTIONS(schema_options, output),
+    GL_OUTPUT_OPTIONS(schema_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

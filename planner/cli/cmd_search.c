@@ -6,6 +6,7 @@
 #include "planner/cli/search_watch.h"
 #include "planner/core/check.h"
 #include "planner/input/cluster_file.h"
+#include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 #include "planner/report/search_tables.h"
 
@@ -28,25 +29,25 @@ static const gl_option options_table[] = {
      .letter = 'c',
      .type = GL_OPTION_LIST,
      .value_name = "CLUSTER",
-     .help = "A calibration database, a cluster file, or the name of a bundled one.",
+     .help = "Calibration database, cluster file, or the name of a bundled cluster.",
      .offset = offsetof(search_options, planning.clusters)},
     {.name = "set",
      .type = GL_OPTION_LIST,
      .value_name = "KEY=VALUE",
-     .help = "Change a field of the description, such as batch.global=512.",
+     .help = "Change a field, such as batch.global=512 or cluster.nodes=8.",
      .offset = offsetof(search_options, planning.settings)},
     {.name = "huggingface",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE",
-     .help = "Instead of MODEL.yaml: a config.json of Hugging Face; sequences of 4096 tokens and 4 "
-             "Mi tokens a step unless --set model.sequence, batch.global say otherwise.",
+     .help = "A config.json of Hugging Face instead of MODEL.yaml, trained on sequences of 4096 "
+             "tokens, 4 Mi tokens a step, unless --set says otherwise.",
      .offset = offsetof(search_options, huggingface)},
     {.name = "gpus",
      .letter = 'n',
      .type = GL_OPTION_TEXT,
      .value_name = "N",
-     .help = "GPUs to use: a number, several (8,16,32), or whole nodes of a range (8-64); default: "
-             "all of the cluster.",
+     .help = "A number, several (8,16,32), or whole nodes of a range (8-64); default: all GPUs of "
+             "the cluster.",
      .offset = offsetof(search_options, gpus)},
     {.name = "top",
      .letter = 'k',
@@ -59,14 +60,14 @@ static const gl_option options_table[] = {
     {.name = "fix",
      .type = GL_OPTION_LIST,
      .value_name = "KEY[=VALUE]",
-     .help = "Keep a field as described, or at this value: tp, pp, cp, dp, ep, micro, schedule, "
-             "virtual_stages, sequence_parallel, cp_method, zero, shard or recompute.",
+     .help = "Keep a field as described, or at VALUE: tp, pp, cp, dp, ep, micro, schedule, "
+             "virtual_stages, sequence_parallel, cp_method, zero, shard, recompute.",
      .offset = offsetof(search_options, fixed)},
     {.name = "max-tp",
      .type = GL_OPTION_INTEGER,
      .value_name = "N",
-     .help = "Tensor parallelism up to N, also across nodes (default: what divides a node and its "
-             "link joins).",
+     .help = "Up to N-way tensor parallelism, also across nodes (default: what divides a node and "
+             "its link joins).",
      .offset = offsetof(search_options, max_tp),
      .minimum = 1,
      .maximum = 10000},
@@ -85,7 +86,7 @@ static const gl_option options_table[] = {
     {.name = "headroom",
      .type = GL_OPTION_QUANTITY,
      .value_name = "FACTOR",
-     .help = "The best layout's required bandwidth includes this factor (default 1.25).",
+     .help = "Factor on required bandwidth, for congestion (default 1.25).",
      .offset = offsetof(search_options, planning.headroom),
      .dimension = GL_NUMBER,
      .minimum = 1,
@@ -93,7 +94,7 @@ static const gl_option options_table[] = {
     {.name = "seed",
      .type = GL_OPTION_INTEGER,
      .value_name = "N",
-     .help = "Of the random draws for the intervals (default 0); the layouts do not depend on it.",
+     .help = "Of the random draws for intervals, not of layouts (default 0).",
      .offset = offsetof(search_options, planning.seed),
      .minimum = 0,
      .maximum = 4294967295.0},
@@ -101,7 +102,7 @@ static const gl_option options_table[] = {
      .type = GL_OPTION_FLAG,
      .help = "Answer beyond what the evidence carries, marked so.",
      .offset = offsetof(search_options, planning.allow_extrapolation)},
-    GL_OUTPUT_OPTIONS(search_options, planning.output),
+    GL_OUTPUT_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 
@@ -544,6 +545,23 @@ static int answer(session *s)
     return found ? GL_OK : GL_EXIT_NO;
 }
 
+/* What is given for a configuration, and is none. */
+static bool check_configuration(const char *path, gl_error *err)
+{
+    char shown[96];
+    gl_printable(path, shown, sizeof shown);
+    if (gl_ends_with(path, ".yaml") || gl_ends_with(path, ".yml"))
+        return gl_fail(err, GL_ERROR_USAGE,
+                       "--huggingface takes a config.json; %s is a description: give it without",
+                       shown);
+    if (!gl_file_exists(path) && strchr(path, '/') != NULL && !gl_ends_with(path, ".json"))
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "%s: no such file; a model of the hub is not fetched: download its "
+                       "config.json",
+                       shown);
+    return true;
+}
+
 /* The model's path; NULL with an error when none or two are given. */
 static const char *model_path(const session *s, const gl_texts *arguments, gl_error *err)
 {
@@ -553,8 +571,10 @@ static const char *model_path(const session *s, const gl_texts *arguments, gl_er
                 gl_cmd_search.synopsis);
     else if (arguments->count > 0 && configuration != NULL)
         gl_fail(err, GL_ERROR_USAGE, "give MODEL.yaml or --huggingface FILE, not both");
+    else if (configuration == NULL)
+        return arguments->items[0];
     else
-        return configuration != NULL ? configuration : arguments->items[0];
+        return check_configuration(configuration, err) ? configuration : NULL;
     return NULL;
 }
 
@@ -594,8 +614,8 @@ const gl_command gl_cmd_search = {
         "gpulink-plan --huggingface config.json --gpus 64 --cluster hgx-h100-16-ndr\n"
         "gpulink-plan search models/llama3-70b.yaml --cluster hgx-h100-16-ndr --gpus 64\n"
         "gpulink-plan search models/llama3-8b.yaml --cluster h200-nvlink --no-recompute --top 3\n"
-        "gpulink-plan search models/gpt3-175b.yaml --cluster hgx-h100-16-ndr --fix tp=8 --fix "
-        "zero=1 --format csv\n",
+        "gpulink-plan search models/gpt3-175b.yaml -c hgx-h100-16-ndr --fix tp=8 --fix zero=1 -f "
+        "csv\n",
     .options = options_table,
     .minimum_arguments = 0,
     .maximum_arguments = 1,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/datadir.h"
+#include "common/status_line.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/cli/output_options.h"
@@ -19,9 +20,9 @@ static const gl_option options_table[] = {
     {.name = "conventions",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE",
-     .help = "What the tables do not say (default: the bundled data/validation/conventions.yaml).",
+     .help = "What the tables do not say (default: data/validation/conventions.yaml).",
      .offset = offsetof(validate_options, conventions)},
-    GL_OUTPUT_OPTIONS(validate_options, output),
+    GL_OUTPUT_OPTIONS(validate_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 
@@ -82,14 +83,18 @@ static int answer(const validate_options *options, gl_texts *files, gl_arena *ar
     gl_conventions *conventions = gl_conventions_load(options->conventions, arena, &diagnostics);
     if (!load_runs(files, arena, &runs, &diagnostics) || conventions == NULL)
         return gl_cli_fail_all(&diagnostics);
+    gl_status_line line = gl_status_line_start(options->output.quiet);
     gl_validated *validated = GL_ARENA_NEW(arena, gl_validated, runs.count);
-    for (size_t i = 0; i < runs.count; i++) {
+    bool done = true;
+    for (size_t i = 0; i < runs.count && done; i++) {
         gl_arena *scratch = gl_arena_create();
-        bool done = plan_run(conventions, &runs.items[i], arena, scratch, &validated[i], &err);
+        done = plan_run(conventions, &runs.items[i], arena, scratch, &validated[i], &err);
         gl_arena_destroy(scratch);
-        if (!done)
-            return gl_cli_fail("validate", &err);
+        gl_status_line_say(&line, "%zu of %zu runs planned", i + 1, runs.count);
     }
+    gl_status_line_clear(&line);
+    if (!done)
+        return gl_cli_fail("validate", &err);
     gl_validation_report(validated, runs.count, arena, &scenario);
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     if (!gl_output_report(&options->output, &report, "validation", &err))

@@ -20,13 +20,15 @@ typedef struct gl_output_options {
     bool trace, xlsx; /* likewise; then `format` does not count */
 } gl_output_options;
 
-#define GL_OUTPUT_OPTIONS(TARGET, MEMBER)                                                          \
+#define GL_REPORT_FORMATS "table, csv, json, markdown or html"
+
+/* FORMATS: what the command can write, as its help says it. */
+#define GL_OUTPUT_OPTIONS(TARGET, MEMBER, FORMATS)                                                 \
     {.name = "format",                                                                             \
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
-     .help = "Form of the answer: table, csv, json, markdown or html; plan: also trace, xlsx "     \
-             "(default: as FILE ends, else table).",                                               \
+     .help = FORMATS " (default table, or as FILE ends).",                                         \
      .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
@@ -38,18 +40,18 @@ typedef struct gl_output_options {
          .letter = 't',                                                                            \
          .type = GL_OPTION_TEXT,                                                                   \
          .value_name = "NAME",                                                                     \
-         .help = "Show this table alone; which one the CSV holds.",                                \
+         .help = "Only this table; of a CSV, which one it holds.",                                 \
          .offset = offsetof(TARGET, MEMBER.table)},                                                \
         {.name = "color",                                                                          \
          .type = GL_OPTION_CHOICE,                                                                 \
          .value_name = "WHEN",                                                                     \
-         .help = "When to use colour (default auto: on a terminal, unless NO_COLOR is set).",      \
+         .help = "auto: on a terminal without NO_COLOR.",                                          \
          .offset = offsetof(TARGET, MEMBER.color),                                                 \
          .choices = gl_color_choices},                                                             \
         {.name = "quiet",                                                                          \
          .letter = 'q',                                                                            \
          .type = GL_OPTION_FLAG,                                                                   \
-         .help = "No warnings on standard error.",                                                 \
+         .help = "No warnings and no progress on standard error.",                                 \
          .offset = offsetof(TARGET, MEMBER.quiet)},                                                \
     {                                                                                              \
         .name = "verbose", .letter = 'v', .type = GL_OPTION_FLAG,                                  \

@@ -171,6 +171,36 @@ const gl_setting *gl_request_settings(const gl_request *request, size_t index, g
     return settings;
 }
 
+const char *gl_swept_text(const gl_request *request, const gl_setting *swept, gl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < request->sweep_count; i++)
+        text = gl_arena_append(arena, text, ", ",
+                               gl_arena_printf(arena, "%s=%s", swept[i].key, swept[i].value));
+    return text;
+}
+
+bool gl_is_bad_setting(const gl_diagnostics *problems)
+{
+    return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
+}
+
+void gl_say_left_out(const gl_request *request, const gl_setting *swept, size_t before,
+                     const gl_diagnostics *problems)
+{
+    gl_arena *arena = gl_arena_create();
+    if (!request->options->output.quiet && before < GL_DIAGNOSTICS_MAX)
+        gl_cli_warn("left out %s: %s", gl_swept_text(request, swept, arena),
+                    problems->items[0].message);
+    gl_arena_destroy(arena);
+}
+
+void gl_say_left_out_all(const gl_request *request, size_t left_out)
+{
+    if (left_out > GL_DIAGNOSTICS_MAX && !request->options->output.quiet)
+        gl_cli_warn("left out %zu combinations in all", left_out);
+}
+
 static void add_bundled(gl_texts *names, const char *folder, const char *extension, gl_arena *arena)
 {
     const char *const extensions[] = {extension, NULL};

@@ -28,17 +28,17 @@ gl_planning_options gl_planning_defaults(void);
      .letter = 'c',                                                                                \
      .type = GL_OPTION_LIST,                                                                       \
      .value_name = "CLUSTER",                                                                      \
-     .help = "A calibration database, a cluster file, or the name of a bundled one.",              \
+     .help = "Calibration database, cluster file, or the name of a bundled cluster.",              \
      .offset = offsetof(gl_planning_options, clusters)},                                           \
         {.name = "set",                                                                            \
          .type = GL_OPTION_LIST,                                                                   \
          .value_name = "KEY=VALUE",                                                                \
-         .help = "Change a field of the description, such as parallel.tp=4.",                      \
+         .help = "Change a field, such as parallel.tp=4 or cluster.nodes=8.",                      \
          .offset = offsetof(gl_planning_options, settings)},                                       \
         {.name = "headroom",                                                                       \
          .type = GL_OPTION_QUANTITY,                                                               \
          .value_name = "FACTOR",                                                                   \
-         .help = "Required bandwidth includes this factor for congestion (default 1.25).",         \
+         .help = "Factor on required bandwidth, for congestion (default 1.25).",                   \
          .offset = offsetof(gl_planning_options, headroom),                                        \
          .dimension = GL_NUMBER,                                                                   \
          .minimum = 1,                                                                             \
@@ -46,7 +46,7 @@ gl_planning_options gl_planning_defaults(void);
         {.name = "stage",                                                                          \
          .type = GL_OPTION_INTEGER,                                                                \
          .value_name = "N",                                                                        \
-         .help = "Report this pipeline stage, from 0 (default: the one that moves most).",         \
+         .help = "Pipeline stage to report, from 0 (default: the one that moves most).",           \
          .offset = offsetof(gl_planning_options, stage),                                           \
          .minimum = 0,                                                                             \
          .maximum = 1e6},                                                                          \
@@ -61,6 +61,13 @@ gl_planning_options gl_planning_defaults(void);
         .name = "allow-extrapolation", .type = GL_OPTION_FLAG,                                     \
         .help = "Answer beyond what the evidence carries, marked so.",                             \
         .offset = offsetof(gl_planning_options, allow_extrapolation)                               \
+    }
+
+/* Of the commands that plan several descriptions: `sentence` says what each value makes. */
+#define GL_SWEEP_OPTION(sentence)                                                                  \
+    {                                                                                              \
+        .name = "sweep", .type = GL_OPTION_LIST, .value_name = "KEY=A,B,C", .help = (sentence),    \
+        .offset = offsetof(gl_planning_options, sweeps)                                            \
     }
 
 /* One key of a sweep with its values. */
@@ -89,6 +96,20 @@ bool gl_request_parse(const char *model, const gl_planning_options *options, gl_
  * that came from the sweeps. */
 const gl_setting *gl_request_settings(const gl_request *request, size_t index, gl_arena *arena,
                                       size_t *count, const gl_setting **swept);
+
+/* "cluster.nodes=8, parallel.tp=4" of one combination of the sweeps. */
+const char *gl_swept_text(const gl_request *request, const gl_setting *swept, gl_arena *arena);
+
+/* Is what went wrong a key or a value that is wrong by itself: a slip, and not a combination that
+ * cannot be? */
+bool gl_is_bad_setting(const gl_diagnostics *problems);
+
+/* A sweep crosses values that exclude each other: the combination is named, and the others are
+ * planned. Of more than GL_DIAGNOSTICS_MAX (`before` counts those that were left out already) only
+ * the number is said, at the end, by gl_say_left_out_all. Silent with --quiet. */
+void gl_say_left_out(const gl_request *request, const gl_setting *swept, size_t before,
+                     const gl_diagnostics *problems);
+void gl_say_left_out_all(const gl_request *request, size_t left_out);
 
 /* Adds the names that --cluster takes: bundled calibrations, then cluster descriptions. */
 void gl_add_bundled_clusters(gl_texts *names, gl_arena *arena);

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/search_watch.h"
 
-#include "common/clock.h"
 #include "common/units.h"
 
 #include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <unistd.h>
 
 static volatile sig_atomic_t signal_seen;
 
@@ -30,37 +27,23 @@ gl_search_watch gl_search_watch_start(bool quiet)
 {
     signal_seen = 0;
     catch_signals();
-    return (gl_search_watch){.shows = !quiet && isatty(STDERR_FILENO)};
-}
-
-static bool is_time(gl_search_watch *w)
-{
-    double now_s = gl_monotonic_s();
-    if (now_s - w->last_s < 0.2)
-        return false;
-    w->last_s = now_s;
-    return true;
+    return (gl_search_watch){.line = gl_status_line_start(quiet)};
 }
 
 bool gl_search_watch_look(void *watch, const gl_search_progress *progress)
 {
     gl_search_watch *w = watch;
     char best[64] = "";
-    if (w->shows && is_time(w)) {
-        if (!isinf(progress->best_s))
-            gl_format_quantity(progress->best_s, GL_SECONDS, best, sizeof best);
-        fprintf(stderr, "\r%s%s%3.0f %% of %lld layouts%s%s\033[K", w->name != NULL ? w->name : "",
-                w->name != NULL ? ": " : "", 100 * (double)progress->done / (double)progress->total,
-                (long long)progress->total, best[0] != '\0' ? ", best so far " : "", best);
-        fflush(stderr);
-        w->shown = true;
-    }
+    if (!isinf(progress->best_s))
+        gl_format_quantity(progress->best_s, GL_SECONDS, best, sizeof best);
+    gl_status_line_say(&w->line, "%s%s%3.0f %% of %lld layouts%s%s", w->name != NULL ? w->name : "",
+                       w->name != NULL ? ": " : "",
+                       100 * (double)progress->done / (double)progress->total,
+                       (long long)progress->total, best[0] != '\0' ? ", best so far " : "", best);
     return signal_seen == 0;
 }
 
 void gl_search_watch_clear(gl_search_watch *watch)
 {
-    if (watch->shown)
-        fputs("\r\033[K", stderr);
-    watch->shown = false;
+    gl_status_line_clear(&watch->line);
 }

@@ -4,6 +4,7 @@
 #ifndef GL_PLANNER_CLI_SEARCH_WATCH_H
 #define GL_PLANNER_CLI_SEARCH_WATCH_H
 
+#include "common/status_line.h"
 #include "planner/core/search.h"
 
 /* The option of commands that search. */
@@ -15,9 +16,8 @@
     }
 
 typedef struct gl_search_watch {
-    bool shows, shown;
+    gl_status_line line;
     const char *name; /* of what is searched; NULL: there is but one search */
-    double last_s;    /* when it was shown */
 } gl_search_watch;
 
 /* Catches signals. Shows progress when standard error is a terminal, unless `quiet`. */

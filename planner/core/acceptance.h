@@ -126,6 +126,9 @@ void gl_acceptance_judge(const gl_plan *plan, const gl_delivered *delivered,
                          const gl_acceptance_yardstick *yardstick, double tolerance_frac,
                          gl_arena *arena, gl_acceptance *out);
 
+/* Is it a curve that measures both: one collective on one placement? */
+bool gl_acceptance_same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b);
+
 /* Bus bandwidth at which a test's message takes this time. */
 double gl_acceptance_busbw(const gl_acceptance_test *test, double time_s);
 

@@ -54,10 +54,7 @@ static const char *part_name(const builder *b, const char *kind, const char *nam
 
 static void note(const builder *b, const char *text)
 {
-    gl_bom *bom = b->bom;
-    bom->notes = gl_arena_grow(b->arena, bom->notes, &bom->note_capacity, bom->note_count + 1,
-                               sizeof *bom->notes);
-    bom->notes[bom->note_count++] = text;
+    gl_texts_add(&b->bom->notes, b->arena, text);
 }
 
 /* The first thing that is missing stops the total; the others would only lengthen the message. */
@@ -335,7 +332,8 @@ static gl_fabric_request fabric_request(const builder *b, int radix)
                                .ports_per_node = c->nics_per_node,
                                .planes = c->terms.planes > 1 ? c->terms.planes : 1,
                                .radix = radix,
-                               .oversubscription = c->oversubscription};
+                               .oversubscription = c->oversubscription,
+                               .core_oversubscription = c->core_oversubscription};
 }
 
 /* "128 ports (Spectrum-4 SN5600 class, 128 x 400G)" */
@@ -453,7 +451,8 @@ static int64_t add_management(const builder *b)
                                        .ports_per_node = 2,
                                        .planes = 1,
                                        .radix = price != NULL ? price->ports : 0,
-                                       .oversubscription = 1};
+                                       .oversubscription = 1,
+                                       .core_oversubscription = 1};
     if (!gl_fabric_count(&request, &in_band, &err)) {
         in_band.leaves = 1;
         if (price != NULL && price->typical > 0)

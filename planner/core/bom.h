@@ -6,7 +6,7 @@
 #ifndef GL_CORE_BOM_H
 #define GL_CORE_BOM_H
 
-#include "common/arena.h"
+#include "common/texts.h"
 #include "planner/core/fabric.h"
 
 /* The structure of a purchase as its buyer thinks of it. */
@@ -58,10 +58,9 @@ typedef struct gl_bom_line {
 typedef struct gl_bom {
     gl_bom_line *lines;
     size_t count, capacity;
-    gl_fabric_counts fabric; /* tiers 0 without a network */
-    const char *missing;     /* what stops a total, and how to set it; NULL: nothing */
-    const char **notes;      /* what a buyer should know about the counts */
-    size_t note_count, note_capacity;
+    gl_fabric_counts fabric;        /* tiers 0 without a network */
+    const char *missing;            /* what stops a total, and how to set it; NULL: nothing */
+    gl_texts notes;                 /* what a buyer should know about the counts */
     int64_t nodes, switches, racks; /* of all networks */
 } gl_bom;
 

@@ -20,7 +20,8 @@ static const int64_t chunks_max = 1024; /* of a pipeline; its simulation grows w
 /* A stated parameter count may differ by this much: published counts are rounded. */
 static const double parameters_tolerance = 0.02;
 
-void gl_findings_add(gl_findings *findings, bool fatal, const char *path, const char *format, ...)
+static void __attribute__((format(printf, 4, 5)))
+add(gl_findings *findings, bool fatal, const char *path, const char *format, ...)
 {
     char message[1024];
     va_list args;
@@ -48,8 +49,8 @@ static void must_divide(gl_findings *findings, const char *path, const char *wha
                         const char *by, int64_t divisor)
 {
     if (divisor > 0 && value % divisor != 0)
-        gl_findings_add(findings, true, path, "%s (%lld) must be a multiple of %s (%lld)", what,
-                        (long long)value, by, (long long)divisor);
+        add(findings, true, path, "%s (%lld) must be a multiple of %s (%lld)", what,
+            (long long)value, by, (long long)divisor);
 }
 
 /* ---- sizes ---- */
@@ -77,37 +78,36 @@ static void check_sizes(const gl_workload *w, gl_findings *findings)
     const gl_parallel *p = &w->parallel;
     double ranks = (double)p->tp * p->cp * p->dp * p->pp;
     if (ranks > ranks_max)
-        gl_findings_add(findings, true, "parallel",
-                        "tp %d x cp %d x dp %d x pp %d makes %.3g ranks; at most %.0f are planned",
-                        p->tp, p->cp, p->dp, p->pp, ranks, ranks_max);
+        add(findings, true, "parallel",
+            "tp %d x cp %d x dp %d x pp %d makes %.3g ranks; at most %.0f are planned", p->tp,
+            p->cp, p->dp, p->pp, ranks, ranks_max);
     double parameters = parameters_bound(&w->model);
     if (parameters > parameters_max)
-        gl_findings_add(findings, true, "model",
-                        "these sizes make about %.3g parameters; at most %.0e are planned",
-                        parameters, parameters_max);
+        add(findings, true, "model",
+            "these sizes make about %.3g parameters; at most %.0e are planned", parameters,
+            parameters_max);
     double widest = fmax(w->model.hidden, fmax(w->model.ffn, w->model.vocab));
     widest = fmax(widest, (double)w->model.heads * w->model.head_dim);
     double activation = (double)w->model.sequence * w->batch.micro * widest;
     if (activation > activation_max)
-        gl_findings_add(findings, true, "model.sequence",
-                        "sequence (%d) x micro (%d) x %.0f makes an activation of %.3g elements; "
-                        "at most %.0e are planned",
-                        w->model.sequence, w->batch.micro, widest, activation, activation_max);
+        add(findings, true, "model.sequence",
+            "sequence (%d) x micro (%d) x %.0f makes an activation of %.3g elements; "
+            "at most %.0e are planned",
+            w->model.sequence, w->batch.micro, widest, activation, activation_max);
     const gl_moe *moe = &w->model.moe;
     double routed =
         (double)w->model.sequence * w->batch.micro * w->model.hidden * moe->top_k * moe->capacity;
     if (moe->experts > 0 && routed > activation_max)
-        gl_findings_add(
-            findings, true, "model.moe",
+        add(findings, true, "model.moe",
             "sequence (%d) x micro (%d) x hidden (%d) x top_k (%d) x capacity (%g) sends "
             "%.3g elements to experts; at most %.0e are planned",
             w->model.sequence, w->batch.micro, w->model.hidden, moe->top_k, moe->capacity, routed,
             activation_max);
     int64_t chunks = (int64_t)p->pp * p->virtual_stages;
     if (ranks <= ranks_max && chunks > chunks_max)
-        gl_findings_add(findings, true, "parallel.pp",
-                        "pp (%d) x virtual_stages (%d) makes %lld chunks; at most %lld are planned",
-                        p->pp, p->virtual_stages, (long long)chunks, (long long)chunks_max);
+        add(findings, true, "parallel.pp",
+            "pp (%d) x virtual_stages (%d) makes %lld chunks; at most %lld are planned", p->pp,
+            p->virtual_stages, (long long)chunks, (long long)chunks_max);
 }
 
 /* ---- architecture ---- */
@@ -118,8 +118,8 @@ static void check_attention(const gl_model *m, gl_findings *findings)
     if (a->kind == GL_ATTENTION_GQA) {
         must_divide(findings, "model.kv_heads", "heads", m->heads, "kv_heads", m->kv_heads);
         if (a->q_lora > 0 || a->kv_lora > 0 || a->qk_nope > 0 || a->qk_rope > 0 || a->v_head > 0)
-            gl_findings_add(findings, true, "model.attention",
-                            "q_lora, kv_lora, qk_nope, qk_rope and v_head need kind: mla");
+            add(findings, true, "model.attention",
+                "q_lora, kv_lora, qk_nope, qk_rope and v_head need kind: mla");
         return;
     }
     const struct {
@@ -131,8 +131,7 @@ static void check_attention(const gl_model *m, gl_findings *findings)
                   {"model.attention.v_head", a->v_head}};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (needed[i].value == 0)
-            gl_findings_add(findings, true, needed[i].path,
-                            "missing; attention of kind mla needs it");
+            add(findings, true, needed[i].path, "missing; attention of kind mla needs it");
 }
 
 static void check_moe(const gl_model *m, gl_findings *findings)
@@ -141,27 +140,24 @@ static void check_moe(const gl_model *m, gl_findings *findings)
     if (moe->experts == 0) {
         if (moe->top_k > 0 || moe->expert_ffn > 0 || moe->shared_ffn > 0 ||
             moe->first_dense_layers > 0 || moe->router_bias)
-            gl_findings_add(findings, true, "model.moe.experts",
-                            "missing; a mixture of experts needs it");
+            add(findings, true, "model.moe.experts", "missing; a mixture of experts needs it");
         return;
     }
     if (moe->top_k == 0)
-        gl_findings_add(findings, true, "model.moe.top_k",
-                        "missing; a mixture of experts needs it");
+        add(findings, true, "model.moe.top_k", "missing; a mixture of experts needs it");
     else if (moe->top_k > moe->experts)
-        gl_findings_add(findings, true, "model.moe.top_k", "top_k (%d) is above experts (%d)",
-                        moe->top_k, moe->experts);
+        add(findings, true, "model.moe.top_k", "top_k (%d) is above experts (%d)", moe->top_k,
+            moe->experts);
     if (moe->expert_ffn == 0)
-        gl_findings_add(findings, true, "model.moe.expert_ffn",
-                        "missing; a mixture of experts needs it");
+        add(findings, true, "model.moe.expert_ffn", "missing; a mixture of experts needs it");
     if (moe->first_dense_layers >= m->layers)
-        gl_findings_add(findings, true, "model.moe.first_dense_layers",
-                        "first_dense_layers (%d) leaves none of the %d layers for experts",
-                        moe->first_dense_layers, m->layers);
+        add(findings, true, "model.moe.first_dense_layers",
+            "first_dense_layers (%d) leaves none of the %d layers for experts",
+            moe->first_dense_layers, m->layers);
     else if (moe->every > m->layers - moe->first_dense_layers)
-        gl_findings_add(findings, true, "model.moe.every",
-                        "every (%d) is above the %d layers that follow the dense ones", moe->every,
-                        m->layers - moe->first_dense_layers);
+        add(findings, true, "model.moe.every",
+            "every (%d) is above the %d layers that follow the dense ones", moe->every,
+            m->layers - moe->first_dense_layers);
 }
 
 /* Has the model layers with a dense MLP? */
@@ -176,11 +172,11 @@ static void check_model(const gl_workload *w, gl_findings *findings)
     check_attention(m, findings);
     check_moe(m, findings);
     if (m->ffn == 0 && has_dense_layers(m))
-        gl_findings_add(findings, true, "model.ffn", "missing; layers with a dense MLP need it");
+        add(findings, true, "model.ffn", "missing; layers with a dense MLP need it");
     if (m->learned_positions > 0 && m->sequence > m->learned_positions)
-        gl_findings_add(findings, true, "model.sequence",
-                        "sequence (%d) is longer than the table of learned positions (%d)",
-                        m->sequence, m->learned_positions);
+        add(findings, true, "model.sequence",
+            "sequence (%d) is longer than the table of learned positions (%d)", m->sequence,
+            m->learned_positions);
 }
 
 /* ---- what only an architecture can answer ---- */
@@ -222,13 +218,12 @@ static void check_architecture_present(const gl_workload *w, gl_findings *findin
     missing_fields(&w->model, missing, sizeof missing);
     for (size_t i = 0; missing[0] != '\0' && i < sizeof uses / sizeof uses[0]; i++)
         if (uses[i].used)
-            gl_findings_add(findings, true, uses[i].path,
-                            "%s needs the model's architecture; missing: %s", uses[i].what,
-                            missing);
+            add(findings, true, uses[i].path, "%s needs the model's architecture; missing: %s",
+                uses[i].what, missing);
     if (p->zero == 3 && !gl_model_has_architecture(&w->model))
-        gl_findings_add(findings, false, "parallel.zero",
-                        "without the model's architecture ZeRO-3 is planned as one unit: the bytes "
-                        "are right, the number of messages is not");
+        add(findings, false, "parallel.zero",
+            "without the model's architecture ZeRO-3 is planned as one unit: the bytes "
+            "are right, the number of messages is not");
 }
 
 /* ---- parallel degrees ---- */
@@ -239,12 +234,12 @@ static void check_kv_heads(const gl_workload *w, gl_findings *findings)
     if (w->model.attention.kind == GL_ATTENTION_MLA || kv % tp == 0)
         return;
     if (kv < tp && tp % kv == 0)
-        gl_findings_add(findings, false, "parallel.tp",
-                        "kv_heads (%d) is below tp (%d): each K and V head is held by %d ranks", kv,
-                        tp, tp / kv);
+        add(findings, false, "parallel.tp",
+            "kv_heads (%d) is below tp (%d): each K and V head is held by %d ranks", kv, tp,
+            tp / kv);
     else
-        gl_findings_add(findings, true, "parallel.tp",
-                        "kv_heads (%d) must be a multiple or a divisor of tp (%d)", kv, tp);
+        add(findings, true, "parallel.tp",
+            "kv_heads (%d) must be a multiple or a divisor of tp (%d)", kv, tp);
 }
 
 static void check_tp(const gl_workload *w, gl_findings *findings)
@@ -263,10 +258,10 @@ static void check_tp(const gl_workload *w, gl_findings *findings)
     if (w->parallel.vocab_parallel && m->vocab % tp != 0) {
         /* Megatron pads to a multiple of 128 a rank. */
         long long unit = 128LL * tp;
-        gl_findings_add(findings, true, path,
-                        "vocab (%d) must be a multiple of tp (%d): pad it, for example to %lld, or "
-                        "set parallel.vocab_parallel: false",
-                        m->vocab, tp, (m->vocab + unit - 1) / unit * unit);
+        add(findings, true, path,
+            "vocab (%d) must be a multiple of tp (%d): pad it, for example to %lld, or "
+            "set parallel.vocab_parallel: false",
+            m->vocab, tp, (m->vocab + unit - 1) / unit * unit);
     }
 }
 
@@ -309,9 +304,9 @@ static void check_stages(const gl_workload *w, gl_findings *findings)
     const gl_parallel *p = &w->parallel;
     int64_t chunks = (int64_t)p->pp * p->virtual_stages;
     if (w->model.layers < chunks) {
-        gl_findings_add(findings, true, "parallel.pp",
-                        "pp (%d) x virtual_stages (%d) makes %lld chunks, more than the %d layers",
-                        p->pp, p->virtual_stages, (long long)chunks, w->model.layers);
+        add(findings, true, "parallel.pp",
+            "pp (%d) x virtual_stages (%d) makes %lld chunks, more than the %d layers", p->pp,
+            p->virtual_stages, (long long)chunks, w->model.layers);
         return;
     }
     if (w->model.layers % chunks == 0 || any_fatal(findings, 0))
@@ -320,11 +315,10 @@ static void check_stages(const gl_workload *w, gl_findings *findings)
     char text[512];
     gl_stages_build(&w->model, p, findings->arena, &stages);
     stages_text(stages, p->pp, text, sizeof text);
-    gl_findings_add(findings, false, "parallel.pp",
-                    "layers (%d) is no multiple of pp%s (%lld), the stages are uneven; layers held "
-                    "by %s",
-                    w->model.layers, p->virtual_stages > 1 ? " x virtual_stages" : "",
-                    (long long)chunks, text);
+    add(findings, false, "parallel.pp",
+        "layers (%d) is no multiple of pp%s (%lld), the stages are uneven; layers held "
+        "by %s",
+        w->model.layers, p->virtual_stages > 1 ? " x virtual_stages" : "", (long long)chunks, text);
 }
 
 static void check_schedule(const gl_workload *w, gl_findings *findings)
@@ -332,17 +326,17 @@ static void check_schedule(const gl_workload *w, gl_findings *findings)
     const gl_parallel *p = &w->parallel;
     if (p->schedule != GL_SCHEDULE_INTERLEAVED) {
         if (p->virtual_stages > 1)
-            gl_findings_add(findings, true, "parallel.virtual_stages",
-                            "virtual_stages (%d) needs schedule: interleaved", p->virtual_stages);
+            add(findings, true, "parallel.virtual_stages",
+                "virtual_stages (%d) needs schedule: interleaved", p->virtual_stages);
         return;
     }
     if (p->pp < 2)
-        gl_findings_add(findings, true, "parallel.schedule",
-                        "the interleaved schedule needs pp of 2 or more, found %d", p->pp);
+        add(findings, true, "parallel.schedule",
+            "the interleaved schedule needs pp of 2 or more, found %d", p->pp);
     if (p->virtual_stages < 2)
-        gl_findings_add(findings, true, "parallel.virtual_stages",
-                        "the interleaved schedule needs virtual_stages of 2 or more, found %d",
-                        p->virtual_stages);
+        add(findings, true, "parallel.virtual_stages",
+            "the interleaved schedule needs virtual_stages of 2 or more, found %d",
+            p->virtual_stages);
     int64_t microbatches = gl_workload_microbatches(w);
     if (microbatches > 0)
         must_divide(findings, "parallel.schedule", "the microbatches of the interleaved schedule",
@@ -356,16 +350,16 @@ static void check_experts(const gl_workload *w, gl_findings *findings)
         return;
     int64_t replicas = (int64_t)p->dp * p->cp;
     if (p->ep > replicas)
-        gl_findings_add(findings, true, "parallel.ep",
-                        "ep (%d) is above dp x cp (%lld), inside which experts are spread", p->ep,
-                        (long long)replicas);
+        add(findings, true, "parallel.ep",
+            "ep (%d) is above dp x cp (%lld), inside which experts are spread", p->ep,
+            (long long)replicas);
     else
         must_divide(findings, "parallel.ep", "dp x cp", replicas, "ep", p->ep);
     if (!gl_model_has_architecture(&w->model))
         return;
     if (w->model.moe.experts == 0)
-        gl_findings_add(findings, true, "parallel.ep",
-                        "ep (%d) needs a model with experts; model.moe.experts is missing", p->ep);
+        add(findings, true, "parallel.ep",
+            "ep (%d) needs a model with experts; model.moe.experts is missing", p->ep);
     else
         must_divide(findings, "parallel.ep", "moe.experts", w->model.moe.experts, "ep", p->ep);
 }
@@ -374,15 +368,15 @@ static void check_shard(const gl_workload *w, gl_findings *findings)
 {
     const gl_parallel *p = &w->parallel;
     if (p->zero == 3 && !p->reduce_scatter)
-        gl_findings_add(findings, true, "parallel.reduce_scatter",
-                        "reduce_scatter: false needs zero: 1 or 2, found 3");
+        add(findings, true, "parallel.reduce_scatter",
+            "reduce_scatter: false needs zero: 1 or 2, found 3");
     if (p->zero == 3 && p->rank_broadcast)
-        gl_findings_add(findings, true, "parallel.rank_broadcast",
-                        "rank_broadcast: true needs zero: 1 or 2, found 3");
+        add(findings, true, "parallel.rank_broadcast",
+            "rank_broadcast: true needs zero: 1 or 2, found 3");
     if (p->shard == 0)
         return;
     if (p->zero == 0)
-        gl_findings_add(findings, true, "parallel.shard", "shard needs zero: 1, 2 or 3, found 0");
+        add(findings, true, "parallel.shard", "shard needs zero: 1, 2 or 3, found 0");
     must_divide(findings, "parallel.shard", "dp x cp", (int64_t)p->dp * p->cp, "shard", p->shard);
 }
 
@@ -394,16 +388,15 @@ static void check_batch(const gl_workload *w, gl_findings *findings)
         must_divide(findings, "batch.global", "global", w->batch.global, "dp x micro",
                     replica_batch);
     if ((double)microbatches > microbatches_max)
-        gl_findings_add(findings, true, "batch.global",
-                        "global (%lld) makes %lld microbatches a step; at most %.0f are planned",
-                        (long long)w->batch.global, (long long)microbatches, microbatches_max);
+        add(findings, true, "batch.global",
+            "global (%lld) makes %lld microbatches a step; at most %.0f are planned",
+            (long long)w->batch.global, (long long)microbatches, microbatches_max);
 }
 
 static void check_compute(const gl_workload *w, gl_findings *findings)
 {
     if (w->compute.step_s > 0 && w->compute.mfu_frac > 0)
-        gl_findings_add(findings, true, "compute.mfu",
-                        "state compute.step or compute.mfu, not both");
+        add(findings, true, "compute.mfu", "state compute.step or compute.mfu, not both");
 }
 
 /* ---- counted against stated ---- */
@@ -417,11 +410,10 @@ static void check_parameter_count(const gl_workload *w, gl_findings *findings)
     gl_parameters_build(&w->model, &w->parallel, findings->arena, &counted);
     double difference = ((double)counted.total - stated) / stated;
     if (fabs(difference) > parameters_tolerance)
-        gl_findings_add(findings, true, "model.parameters",
-                        "stated %.6g, but the architecture has %lld (%+.1f %%); they may differ by "
-                        "%.0f %%",
-                        stated, (long long)counted.total, difference * 100,
-                        parameters_tolerance * 100);
+        add(findings, true, "model.parameters",
+            "stated %.6g, but the architecture has %lld (%+.1f %%); they may differ by "
+            "%.0f %%",
+            stated, (long long)counted.total, difference * 100, parameters_tolerance * 100);
 }
 
 /* ---- the rules in order ---- */
@@ -454,18 +446,16 @@ static void check_tp_domain(const gl_workload *w, const gl_cluster *cluster, gl_
 {
     int tp = w->parallel.tp, node = cluster->gpus_per_node;
     if (tp > node)
-        gl_findings_add(
-            findings, false, "parallel.tp",
+        add(findings, false, "parallel.tp",
             "tp (%d) is larger than a node (%d GPUs): its collectives cross the network", tp, node);
     else if (node % tp != 0)
-        gl_findings_add(findings, false, "parallel.tp",
-                        "tp (%d) does not divide a node's %d GPUs: some groups cross the network",
-                        tp, node);
+        add(findings, false, "parallel.tp",
+            "tp (%d) does not divide a node's %d GPUs: some groups cross the network", tp, node);
     else if (tp > gl_cluster_domain(cluster))
-        gl_findings_add(findings, false, "parallel.tp",
-                        "tp (%d) is larger than what the link inside a node joins (%d GPUs): its "
-                        "collectives run over %s",
-                        tp, gl_cluster_domain(cluster), cluster->outside->name);
+        add(findings, false, "parallel.tp",
+            "tp (%d) is larger than what the link inside a node joins (%d GPUs): its "
+            "collectives run over %s",
+            tp, gl_cluster_domain(cluster), cluster->outside->name);
 }
 
 /* What is waited for in every layer does not belong on a line of milliseconds. */
@@ -482,9 +472,8 @@ static void check_sites(const gl_workload *w, const gl_cluster *cluster, gl_find
     gl_layout layout = gl_layout_over_sites(&w->parallel, gl_cluster_gpus_per_site(cluster));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (layout.groups[kinds[i].group].nodes > 1)
-            gl_findings_add(findings, false, kinds[i].path,
-                            "%s groups span sites: every layer waits for the line between them",
-                            kinds[i].what);
+            add(findings, false, kinds[i].path,
+                "%s groups span sites: every layer waits for the line between them", kinds[i].what);
 }
 
 /* The largest number of ranks inside a node that was measured. */
@@ -507,10 +496,10 @@ static void check_link_domain(int64_t ranks, const gl_cluster *cluster, gl_findi
         (double)used <= link->domain_gpus.value ||
         measured_inside(&cluster->intra) > link->domain_gpus.value)
         return;
-    gl_findings_add(findings, false, "parallel",
-                    "%lld GPUs of a node work together, but %s joins at most %.0f: what moves "
-                    "between those is slower than planned; plan with the link that joins them all",
-                    (long long)used, link->name, link->domain_gpus.value);
+    add(findings, false, "parallel",
+        "%lld GPUs of a node work together, but %s joins at most %.0f: what moves "
+        "between those is slower than planned; plan with the link that joins them all",
+        (long long)used, link->name, link->domain_gpus.value);
 }
 
 /* Times cannot be computed without a peak, and a type without units of its own is slower than
@@ -519,15 +508,14 @@ static void check_peak(const gl_workload *w, const gl_gpu *gpu, gl_findings *fin
 {
     gl_dtype type = w->precision.compute;
     if (isnan(gl_peak_flop_per_s(gpu, type)))
-        gl_findings_add(findings, true, "precision.compute",
-                        "the GPU '%s' has no peak for %s (gpu.%s)", gpu->name, gl_dtype_name(type),
-                        gl_dtype_name(type));
+        add(findings, true, "precision.compute", "the GPU '%s' has no peak for %s (gpu.%s)",
+            gpu->name, gl_dtype_name(type), gl_dtype_name(type));
     else if (type == GL_FP8 && gpu->fp8_flop_per_s.kind == GL_FIGURE_ABSENT)
-        gl_findings_add(findings, false, "precision.compute",
-                        "the GPU '%s' has no FP8: fp8 is planned at its 16-bit peak", gpu->name);
+        add(findings, false, "precision.compute",
+            "the GPU '%s' has no FP8: fp8 is planned at its 16-bit peak", gpu->name);
     else if (type == GL_BF16 && gpu->bf16_flop_per_s.kind == GL_FIGURE_ABSENT)
-        gl_findings_add(findings, false, "precision.compute",
-                        "the GPU '%s' has no BF16: bf16 is planned at its FP16 peak", gpu->name);
+        add(findings, false, "precision.compute",
+            "the GPU '%s' has no BF16: bf16 is planned at its FP16 peak", gpu->name);
 }
 
 void gl_cluster_extend(gl_cluster *cluster, int64_t ranks)
@@ -547,18 +535,17 @@ void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster, gl
     int64_t ranks = gl_workload_ranks(workload);
     int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
     if (ranks > gpus && !cluster->bounded)
-        gl_findings_add(findings, true, "parallel",
-                        "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; calibration \"%s\" was "
-                        "measured on %lld: name it in a cluster description with more, or insist "
-                        "with --allow-extrapolation",
-                        p->tp, p->cp, p->dp, p->pp, (long long)ranks, cluster->name,
-                        (long long)gpus);
+        add(findings, true, "parallel",
+            "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; calibration \"%s\" was "
+            "measured on %lld: name it in a cluster description with more, or insist "
+            "with --allow-extrapolation",
+            p->tp, p->cp, p->dp, p->pp, (long long)ranks, cluster->name, (long long)gpus);
     if (ranks > gpus && cluster->bounded)
-        gl_findings_add(findings, true, "parallel",
-                        "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; the cluster has %lld (%d "
-                        "node%s of %d)",
-                        p->tp, p->cp, p->dp, p->pp, (long long)ranks, (long long)gpus,
-                        cluster->nodes, cluster->nodes == 1 ? "" : "s", cluster->gpus_per_node);
+        add(findings, true, "parallel",
+            "tp %d x cp %d x dp %d x pp %d needs %lld GPUs; the cluster has %lld (%d "
+            "node%s of %d)",
+            p->tp, p->cp, p->dp, p->pp, (long long)ranks, (long long)gpus, cluster->nodes,
+            cluster->nodes == 1 ? "" : "s", cluster->gpus_per_node);
     if (p->tp > 1 && cluster->gpus_per_node > 0)
         check_tp_domain(workload, cluster, findings);
     check_link_domain(ranks, cluster, findings);

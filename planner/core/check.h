@@ -24,9 +24,6 @@ typedef struct gl_findings {
     gl_arena *arena;
 } gl_findings;
 
-void gl_findings_add(gl_findings *findings, bool fatal, const char *path, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /* heads, kv heads, ffn, vocab against tp; ep against dp·cp and experts; layers against pp·v (uneven
  * is a warning that says which stages hold how many); sequence against cp and sp; batch against
  * dp·micro; MLA and MoE fields complete; shard against dp·cp; architecture present for anything but

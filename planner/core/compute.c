@@ -4,7 +4,6 @@
 #include "planner/core/gemm.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Kernels of an eager framework write intermediates that a fused kernel would keep in registers:
  * element-wise bytes are counted this many times (assumed, from unfused PyTorch blocks). */

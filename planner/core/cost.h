@@ -87,9 +87,14 @@ typedef struct gl_cost {
     double run_tokens;              /* 0 = not stated */
     gl_site_effect site;
     gl_expansion expansion;
-    const char **notes; /* what to know: defaults taken for a region, … */
-    size_t note_count, note_capacity;
+    gl_texts notes; /* what to know: defaults taken for a region, … */
 } gl_cost;
+
+/* GPUs of the cluster that the layout leaves idle: paid for like the others. */
+static inline int64_t gl_cost_idle_gpus(const gl_cost *cost)
+{
+    return cost->gpus > cost->job_gpus ? cost->gpus - cost->job_gpus : 0;
+}
 
 typedef struct gl_cost_input {
     const gl_cluster *cluster;

@@ -7,6 +7,7 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
+#include <string.h>
 
 /* Median absolute error of a normal distribution over its sigma. */
 static const double MEDIAN_OF_SIGMA = 0.6745;
@@ -294,6 +295,19 @@ static void average_with_twin(gl_curve_fit *fit, const gl_curve *twin)
         j += s->size_bytes <= fit->size_bytes[i];
         i += s->size_bytes > fit->size_bytes[i];
     }
+}
+
+const gl_curve *gl_curve_twin(const gl_curve *curves, size_t count, const gl_curve *curve)
+{
+    for (size_t i = 0; i < count; i++) {
+        const gl_curve *c = &curves[i];
+        if (c->run_id == curve->run_id && c->collective == curve->collective &&
+            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
+            strcmp(c->redop, curve->redop) == 0 &&
+            gl_placement_equal(&c->placement, &curve->placement))
+            return c;
+    }
+    return NULL;
 }
 
 bool gl_curve_fit_build(const gl_curve *curve, const gl_curve *twin, gl_arena *arena,

@@ -45,6 +45,9 @@ typedef struct gl_curve_fit {
     gl_curve_quality quality;
 } gl_curve_fit;
 
+/* Among `curves` the same calls of the same run in the other place, in or out; NULL: none. */
+const gl_curve *gl_curve_twin(const gl_curve *curves, size_t count, const gl_curve *curve);
+
 /* Prepares a curve. `twin` is the same curve measured in the other place (in or out), or NULL: it
  * tells the noise, and an all-reduce's times are the mean of both. Needs two usable samples at
  * distinct sizes, else an input error. Samples with wrong results are not usable. */

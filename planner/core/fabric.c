@@ -17,10 +17,16 @@ int64_t gl_fabric_divisor(int64_t needed, int64_t ports)
     return needed;
 }
 
+int gl_fabric_down(int ports, double oversubscription)
+{
+    return (int)floor(ports * oversubscription / (1 + oversubscription) + 1e-9);
+}
+
 /* One tree: `nodes` with `ports` each; `rails` of them have leaves of their own. */
 typedef struct tree {
     int64_t nodes, ports, rails;
     int radix, down, up;
+    int spine_down, spine_up; /* when there are cores */
 } tree;
 
 static int64_t leaves_of(const tree *t)
@@ -39,21 +45,22 @@ static void count_two_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out
 }
 
 /*
- * Pods of radix/2 leaves under as many spines as a leaf has uplinks; each spine has the other half
- * of its ports towards cores. The i-th spines of all pods share a group of cores.
+ * Pods of as many leaves as a spine has ports down (half of them, when it is not oversubscribed),
+ * under as many spines as a leaf has uplinks; a spine's other ports lead to cores. The i-th spines
+ * of all pods share a group of cores.
  */
 static bool count_three_tiers(const tree *t, int64_t leaves, gl_fabric_counts *out)
 {
-    int64_t half = t->radix / 2, pods = gl_divide_up(leaves, half),
-            last = leaves - (pods - 1) * half;
-    if (half < 1 || pods > t->radix)
+    int64_t down = t->spine_down, up = t->spine_up;
+    if (down < 1 || up < 1 || gl_divide_up(leaves, down) > t->radix)
         return false;
+    int64_t pods = gl_divide_up(leaves, down), last = leaves - (pods - 1) * down;
     out->tiers = 3;
     out->leaves = leaves;
-    out->spines = (pods - 1) * t->up + gl_fabric_divisor(gl_divide_up(last * t->up, half), t->up);
-    out->cores = t->up * gl_fabric_divisor(gl_divide_up(pods * half, t->radix), half);
+    out->spines = (pods - 1) * t->up + gl_fabric_divisor(gl_divide_up(last * t->up, down), t->up);
+    out->cores = t->up * gl_fabric_divisor(gl_divide_up(pods * up, t->radix), up);
     out->spine_links = leaves * t->up;
-    out->core_links = out->spines * half;
+    out->core_links = out->spines * up;
     return true;
 }
 
@@ -90,22 +97,24 @@ static void multiply(gl_fabric_counts *counts, int64_t trees)
 
 bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts, gl_error *err)
 {
-    double o = request->oversubscription;
-    int down = (int)floor(request->radix * o / (1 + o) + 1e-9);
+    int radix = request->radix, down = gl_fabric_down(radix, request->oversubscription),
+        spine_down = gl_fabric_down(radix, request->core_oversubscription);
     bool apart = request->kind == GL_FABRIC_RAIL_ONLY;
     tree t = {.nodes = request->nodes,
               .ports = apart ? 1 : request->ports_per_node,
               .rails = request->kind == GL_FABRIC_RAIL_OPTIMISED ? request->ports_per_node : 1,
-              .radix = request->radix,
+              .radix = radix,
               .down = down,
-              .up = request->radix - down};
+              .up = radix - down,
+              .spine_down = spine_down,
+              .spine_up = radix - spine_down};
     *counts = (gl_fabric_counts){0};
-    if (request->radix < 2)
+    if (radix < 2)
         return gl_fail(err, GL_ERROR_INPUT, "the ports of a switch are not known");
     if (!count_tree(&t, counts))
         return gl_fail(err, GL_ERROR_INPUT,
                        "%lld nodes are more than three tiers of switches with %d ports join",
-                       (long long)request->nodes, request->radix);
+                       (long long)request->nodes, radix);
     multiply(counts, (int64_t)request->planes * (apart ? request->ports_per_node : 1));
     return true;
 }

@@ -14,10 +14,11 @@
 typedef struct gl_fabric_request {
     gl_fabric kind;
     int64_t nodes;
-    int ports_per_node;      /* NIC ports of a node in each plane */
-    int planes;              /* trees apart from each other, each with all nodes; ≥ 1 */
-    int radix;               /* ports of a switch at the speed of the link */
-    double oversubscription; /* ≥ 1: downlinks of a leaf over its uplinks */
+    int ports_per_node;           /* NIC ports of a node in each plane */
+    int planes;                   /* trees apart from each other, each with all nodes; ≥ 1 */
+    int radix;                    /* ports of a switch at the speed of the link */
+    double oversubscription;      /* ≥ 1: downlinks of a leaf over its uplinks */
+    double core_oversubscription; /* ≥ 1: of a spine, when there are three tiers */
 } gl_fabric_request;
 
 /* Of all planes and rails together. Links are counted by tier, because publications differ in which
@@ -35,6 +36,10 @@ static inline int64_t gl_fabric_switches(const gl_fabric_counts *counts)
 {
     return counts->leaves + counts->spines + counts->cores;
 }
+
+/* Of the ports of a switch those that lead down: ⌊ports·o/(1+o)⌋, with o times as many as lead up.
+ */
+int gl_fabric_down(int ports, double oversubscription);
 
 /* The quotient, rounded up. */
 int64_t gl_divide_up(int64_t dividend, int64_t divisor);

@@ -41,7 +41,7 @@ static bool is_legal(const gl_setup *setup)
     return legal;
 }
 
-static bool fits(const gl_setup *setup)
+bool gl_setup_fits(const gl_setup *setup)
 {
     const gl_gpu *gpu = setup->cluster->gpu;
     return gpu == NULL || gl_fullest_bytes(setup) <= gpu->memory_bytes.value;
@@ -60,7 +60,7 @@ static bool can_be_planned(const gl_setup *setup, bool allow_extrapolation)
 
 bool gl_setup_runs(const gl_setup *setup, bool allow_extrapolation)
 {
-    return is_legal(setup) && fits(setup) && can_be_planned(setup, allow_extrapolation);
+    return is_legal(setup) && gl_setup_fits(setup) && can_be_planned(setup, allow_extrapolation);
 }
 
 /* ---- steps towards less memory ---- */

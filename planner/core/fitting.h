@@ -23,7 +23,9 @@ gl_cluster gl_cluster_of(const gl_cluster *cluster, int64_t gpus);
 const char *gl_larger_change(const gl_setup *setup, bool allow_extrapolation, gl_arena *arena);
 const char *gl_smaller_change(const gl_setup *setup, bool allow_extrapolation, gl_arena *arena);
 
-/* Memory of the fullest stage. */
+/* Memory of the fullest stage, and whether a GPU has as much; true where its memory is not known.
+ */
 double gl_fullest_bytes(const gl_setup *setup);
+bool gl_setup_fits(const gl_setup *setup);
 
 #endif

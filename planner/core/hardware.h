@@ -136,9 +136,10 @@ typedef struct gl_cluster {
     double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
     double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;
-    double oversubscription;   /* ≥ 1: leaf downlinks over uplinks */
-    int radix;                 /* ports of a switch; 0 = not stated */
-    bool in_network_reduction; /* the network's switches add up all-reduces (SHARP) */
+    double oversubscription;      /* ≥ 1: leaf downlinks over uplinks */
+    double core_oversubscription; /* ≥ 1: spine downlinks over uplinks, where there are cores */
+    int radix;                    /* ports of a switch; 0 = not stated */
+    bool in_network_reduction;    /* the network's switches add up all-reduces (SHARP) */
     gl_sites sites;
     const char *region;              /* site: where it stands; NULL = not stated */
     gl_cost_terms terms;             /* money, power, operation; region's figures win over … */

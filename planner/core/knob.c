@@ -24,6 +24,9 @@ static const gl_knob_kind kinds[GL_KNOB_COUNT] = {
                       GL_CHEAP_LESS, 1},
     [GL_KNOB_OVERSUBSCRIPTION] = {"inter_node.oversubscription", "oversubscription", GL_NUMBER, "1",
                                   false, GL_CHEAP_MORE, 1},
+    [GL_KNOB_CORE_OVERSUBSCRIPTION] = {"inter_node.core_oversubscription",
+                                       "oversubscription of the spines", GL_NUMBER, "1", false,
+                                       GL_CHEAP_MORE, 1},
     [GL_KNOB_OVERLAP_TAX] = {"overlap.tax", "compute lost to hidden communication", GL_NUMBER, "1",
                              false, GL_CHEAP_NONE, 0},
     [GL_KNOB_OVERLAP] = {"overlap", "what may hide", GL_NUMBER, "1", true, GL_CHEAP_NONE, 0},
@@ -119,6 +122,8 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
         return between && c->nics_per_node > 0 ? c->nics_per_node : nan;
     case GL_KNOB_OVERSUBSCRIPTION:
         return between ? c->oversubscription : nan;
+    case GL_KNOB_CORE_OVERSUBSCRIPTION:
+        return between && gl_rules_switch_levels(c, c->nodes) > 2 ? c->core_oversubscription : nan;
     case GL_KNOB_OVERLAP_TAX:
     case GL_KNOB_OVERLAP:
         return 1;
@@ -167,6 +172,20 @@ static void scale_curves(gl_tier *tier, double floor_factor, double rest_factor,
         curves[i].samples = scaled_samples(&curves[i], floor_factor, rest_factor, arena);
     }
     tier->curves = curves;
+}
+
+/* A curve takes longer where its group crossed switches that are thinned anew. */
+static void thin_curves(const gl_cluster *before, gl_cluster *cluster, gl_arena *arena)
+{
+    gl_curve *curves = GL_ARENA_NEW(arena, gl_curve, cluster->inter.curve_count);
+    for (size_t i = 0; i < cluster->inter.curve_count; i++) {
+        const gl_curve *c = &cluster->inter.curves[i];
+        double factor = gl_rules_fabric_slowdown(cluster, c->collective, c->placement.nodes) /
+                        gl_rules_fabric_slowdown(before, c->collective, c->placement.nodes);
+        curves[i] = *c;
+        curves[i].samples = scaled_samples(c, 1, factor, arena);
+    }
+    cluster->inter.curves = curves;
 }
 
 static gl_link *own_link(gl_tier *tier, gl_arena *arena)
@@ -305,7 +324,11 @@ bool gl_knob_turn(gl_knob knob, double value, const gl_setup *setup, gl_arena *a
         return true;
     case GL_KNOB_OVERSUBSCRIPTION:
         c->oversubscription = value;
-        scale_curves(&c->inter, 1, factor, arena);
+        thin_curves(setup->cluster, c, arena);
+        return true;
+    case GL_KNOB_CORE_OVERSUBSCRIPTION:
+        c->core_oversubscription = value;
+        thin_curves(setup->cluster, c, arena);
         return true;
     case GL_KNOB_OVERLAP_TAX:
         scale_taxes(c, factor, arena);

@@ -21,8 +21,9 @@ typedef enum gl_knob {
     GL_KNOB_INTER_LATENCY,
     GL_KNOB_NICS,
     GL_KNOB_OVERSUBSCRIPTION,
-    GL_KNOB_OVERLAP_TAX, /* compute lost to hidden communication, as a factor */
-    GL_KNOB_OVERLAP,     /* 0: nothing hides; 1: as described; 2: everything may hide */
+    GL_KNOB_CORE_OVERSUBSCRIPTION, /* where there are three tiers of switches */
+    GL_KNOB_OVERLAP_TAX,           /* compute lost to hidden communication, as a factor */
+    GL_KNOB_OVERLAP,               /* 0: nothing hides; 1: as described; 2: everything may hide */
     GL_KNOB_COMPRESSION,
     GL_KNOB_BATCH,
     GL_KNOB_MICRO, /* of the same batch */

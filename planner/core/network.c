@@ -6,7 +6,6 @@
 #include "planner/core/network_rules.h"
 
 #include <math.h>
-#include <string.h>
 
 /* One node type's rank scaling does not fit another's (docs/models/network.md): beyond this ratio
  * of rank counts one curve is not used unless the user insists, and a family of several … */
@@ -42,19 +41,6 @@ struct gl_network {
     size_t fit_count;
     curve_set shelves[GL_COLLECTIVE_COUNT];
 };
-
-static const gl_curve *find_twin(const gl_tier *tier, const gl_curve *curve)
-{
-    for (size_t i = 0; i < tier->curve_count; i++) {
-        const gl_curve *c = &tier->curves[i];
-        if (c != curve && c->run_id == curve->run_id && c->collective == curve->collective &&
-            c->dtype == curve->dtype && c->in_place != curve->in_place && c->root == curve->root &&
-            strcmp(c->redop, curve->redop) == 0 &&
-            gl_placement_equal(&c->placement, &curve->placement))
-            return c;
-    }
-    return NULL;
-}
 
 static const char *curve_source(const gl_cluster *cluster, const gl_curve *curve, gl_arena *arena)
 {
@@ -165,8 +151,9 @@ gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
         for (size_t i = 0; i < tiers[t]->curve_count; i++) {
             const gl_curve *curve = &tiers[t]->curves[i];
             gl_error err;
-            if (gl_curve_fit_build(curve, find_twin(tiers[t], curve), arena,
-                                   &network->fits[network->fit_count], &err))
+            if (gl_curve_fit_build(curve,
+                                   gl_curve_twin(tiers[t]->curves, tiers[t]->curve_count, curve),
+                                   arena, &network->fits[network->fit_count], &err))
                 network->fit_count++;
             else
                 texts[warned++] = gl_arena_printf(arena, "not used: %s", err.message);
@@ -263,11 +250,26 @@ static bool shares_unmeasured(const gl_curve *curve, const gl_placement *want)
            curve->transport != GL_TRANSPORT_NVLINK;
 }
 
+/* Bandwidth that the curve's group had over that of the wanted: its share of NICs, and of uplinks
+ * that are thinned. A trend between counts that were measured has the latter in it. */
+static double share_ratio(const gl_cluster *cluster, const gl_curve *curve,
+                          const gl_placement *want, bool thinned)
+{
+    const gl_placement *have = &curve->placement;
+    if (want->nodes <= 1)
+        return 1;
+    double nics = gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want);
+    return thinned ? nics * gl_rules_fabric_slowdown(cluster, curve->collective, want->nodes) /
+                         gl_rules_fabric_slowdown(cluster, curve->collective, have->nodes)
+                   : nics;
+}
+
 /*
  * A curve's time moved to another placement. With t(S) the curve, t0 its floor:
  *     t' = t0·(1 + log2 n' / log2 n)/2 + (t(S) − t0)·f(n')/f(n)·share/share'
  * Half of the floor is taken as the call itself and half as growing with the depth of a tree, which
- * is what NCCL uses for small messages; the rest moves the ring's bytes. share: NICs of the group.
+ * is what NCCL uses for small messages; the rest moves the ring's bytes. share: of NICs and
+ * uplinks.
  */
 static double moved_time(const gl_cluster *cluster, const gl_curve_fit *fit, double time_s,
                          const gl_placement *want)
@@ -277,9 +279,7 @@ static double moved_time(const gl_cluster *cluster, const gl_curve_fit *fit, dou
     double floor_s = fmin(fit->quality.floor_s, time_s);
     double depth = log2(want->ranks) / log2(have->ranks);
     double bytes = gl_bus_factor(collective, want->ranks) / gl_bus_factor(collective, have->ranks);
-    double share = want->nodes > 1
-                       ? gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want)
-                       : 1.0;
+    double share = share_ratio(cluster, fit->curve, want, true);
     return floor_s * (1 + depth) / 2 + (time_s - floor_s) * bytes * share;
 }
 
@@ -326,14 +326,6 @@ static const char *curve_formula(const prepared *item, const gl_network_query *q
         fit->quality.points, method, size_bytes, moved_words(item, query, d, arena));
 }
 
-/* Share of the NICs that the curve's group had over that of the wanted. */
-static double share_ratio(const gl_cluster *cluster, const gl_placement *have,
-                          const gl_placement *want)
-{
-    return want->nodes > 1 ? gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want)
-                           : 1.0;
-}
-
 static gl_curve_time move_time(const gl_network *network, const prepared *item, double d,
                                const gl_placement *want, double size_bytes)
 {
@@ -342,7 +334,9 @@ static gl_curve_time move_time(const gl_network *network, const prepared *item, 
     if (d == 0)
         return gl_curve_eval(item->fit, size_bytes);
     if (family_fits(item, want) && have->ranks != want->ranks)
-        return gl_family_eval(item->family, want->ranks, share_ratio(cluster, have, want),
+        return gl_family_eval(item->family, want->ranks,
+                              share_ratio(cluster, item->fit->curve, want,
+                                          !gl_family_between(item->family, want->ranks)),
                               size_bytes);
     gl_curve_time t = gl_curve_eval(item->fit, size_bytes);
     t.time_s = moved_time(cluster, item->fit, t.time_s, want);

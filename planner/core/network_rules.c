@@ -19,6 +19,8 @@
  */
 #include "planner/core/network_rules.h"
 
+#include "planner/core/fabric.h"
+
 #include "common/units.h"
 
 #include <assert.h>
@@ -152,41 +154,58 @@ double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placem
     return fmin(reachable, nics / groups);
 }
 
-/* Nodes that one leaf switch joins (of each rail, where leaves join rails). A leaf with o times as
- * many downlinks as uplinks has radix·o/(1+o) of them; one of a rail-only network has no uplinks.
- */
+/* Nodes that one leaf switch joins (of each rail, where leaves join rails). The leaf of a rail-only
+ * network has no uplinks. */
 static double nodes_on_leaf(const gl_cluster *cluster)
 {
-    double o = cluster->oversubscription;
-    double down = cluster->fabric == GL_FABRIC_RAIL_ONLY ? cluster->radix
-                                                         : floor(cluster->radix * o / (1 + o));
+    int down = cluster->fabric == GL_FABRIC_RAIL_ONLY
+                   ? cluster->radix
+                   : gl_fabric_down(cluster->radix, cluster->oversubscription);
     int ports_per_node = cluster->fabric == GL_FABRIC_FAT_TREE ? cluster->nics_per_node : 1;
-    return floor(down / (ports_per_node > 0 ? ports_per_node : 1));
+    return floor((double)down / (ports_per_node > 0 ? ports_per_node : 1));
 }
 
-bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes)
+/* Nodes under as many leaves as share their spines. */
+static double nodes_below(const gl_cluster *cluster, int leaves)
 {
-    return cluster->radix <= 0 || nodes > nodes_on_leaf(cluster);
+    bool rails = cluster->fabric == GL_FABRIC_RAIL_OPTIMISED && cluster->nics_per_node > 1;
+    return nodes_on_leaf(cluster) *
+           fmax(1, floor((double)leaves / (rails ? cluster->nics_per_node : 1)));
+}
+
+/* Nodes that spines join without a core: every spine has a port for every leaf of the network or,
+ * where those are more than its ports, of its pod. */
+static double nodes_in_pod(const gl_cluster *cluster)
+{
+    double two_tiers = nodes_below(cluster, cluster->radix);
+    return cluster->nodes <= two_tiers
+               ? two_tiers
+               : nodes_below(cluster,
+                             gl_fabric_down(cluster->radix, cluster->core_oversubscription));
 }
 
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes)
 {
     if (cluster->radix <= 0 || nodes <= nodes_on_leaf(cluster))
         return 1;
-    /* Every spine has one port for each leaf: radix leaves fill two levels. */
-    return nodes <= nodes_on_leaf(cluster) * cluster->radix ? 2 : 3;
+    return nodes <= nodes_in_pod(cluster) ? 2 : 3;
 }
 
-/* What crosses a leaf gets the thinned uplinks. A ring or tree is taken to cross everywhere, which
- * is cautious for ranks that are ordered by leaf; of an all-to-all the share of the other leaves'
- * nodes does. */
-static double leaf_slowdown(const gl_cluster *cluster, gl_collective collective, int nodes)
+/* Of the traffic of a group what leaves the `here` nodes that a switch joins. */
+static double crossing(gl_collective collective, int nodes, double here)
 {
-    if (!gl_rules_crosses_leaf(cluster, nodes))
-        return 1;
-    double here = cluster->radix > 0 ? fmax(1, nodes_on_leaf(cluster)) : 1;
-    double crossing = gl_is_pairwise(collective) ? (nodes - here) / (nodes - 1.0) : 1;
-    return fmax(1, cluster->oversubscription * crossing);
+    if (nodes <= here)
+        return 0;
+    return gl_is_pairwise(collective) ? (nodes - fmax(1, here)) / (nodes - 1.0) : 1;
+}
+
+double gl_rules_fabric_slowdown(const gl_cluster *cluster, gl_collective collective, int nodes)
+{
+    double leaf = cluster->oversubscription, spine = leaf * cluster->core_oversubscription;
+    if (cluster->radix <= 0)
+        return nodes > 1 ? fmax(1, leaf) : 1;
+    return fmax(1, fmax(leaf * crossing(collective, nodes, nodes_on_leaf(cluster)),
+                        spine * crossing(collective, nodes, nodes_in_pod(cluster))));
 }
 
 const gl_link *gl_rules_inside_link(const gl_cluster *cluster, const gl_network_query *query)
@@ -220,12 +239,16 @@ static path inter_path(const gl_cluster *cluster, const gl_network_query *query,
                        const gl_curve_fit *fit)
 {
     const gl_placement *want = &query->placement;
-    double nics = gl_rules_nics_share(cluster, want);
+    double nics = gl_rules_nics_share(cluster, want),
+           slowdown = gl_rules_fabric_slowdown(cluster, query->collective, want->nodes);
     if (fit != NULL)
         return path_of_curve(fit, cluster->inter.link,
-                             nics / gl_rules_nics_share(cluster, &fit->curve->placement));
+                             nics / gl_rules_nics_share(cluster, &fit->curve->placement) *
+                                 gl_rules_fabric_slowdown(cluster, fit->curve->collective,
+                                                          fit->curve->placement.nodes) /
+                                 slowdown);
     path p = path_of(cluster->inter.link, query->collective);
-    p.bw_bytes_per_s *= nics / leaf_slowdown(cluster, query->collective, want->nodes);
+    p.bw_bytes_per_s *= nics / slowdown;
     p.half_bytes *= nics;
     p.step_s += value_of(&cluster->inter.link->level_latency_s) *
                 (gl_rules_switch_levels(cluster, want->nodes) - 1);

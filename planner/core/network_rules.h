@@ -14,12 +14,14 @@ const gl_link *gl_rules_inside_link(const gl_cluster *cluster, const gl_network_
  * more than its share among the groups that work there at the same time. */
 double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placement);
 
-/* Does traffic between the nodes of the group cross a leaf switch? Without a stated radix: yes. */
-bool gl_rules_crosses_leaf(const gl_cluster *cluster, int nodes);
-
 /* Levels of switches that a message between the nodes of a group climbs, from the stated radix:
  * 1 = one leaf, 2 = leaf and spine, 3 = a core above them. Without a radix: 1. */
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes);
+
+/* ≥ 1: times that a group's traffic takes longer for thinned uplinks of leaves, and of spines where
+ * it crosses cores. A ring or tree is taken to cross everywhere, which is cautious for ranks that
+ * are ordered by leaf; of an all-to-all the share of nodes elsewhere does. */
+double gl_rules_fabric_slowdown(const gl_cluster *cluster, gl_collective collective, int nodes);
 
 /* Curves that stand for the links of a tier, NULL where the catalogue serves: one measured inside a
  * node, and one over several nodes with one rank on each. */

@@ -62,7 +62,8 @@ static const char *if_qkv(const builder *b, const char *bias)
     return b->model->biases != GL_BIASES_NONE ? bias : NULL;
 }
 
-int gl_local_kv_heads(const gl_model *model, int tp)
+/* K and V heads that one TP rank holds: kv_heads/tp, at least 1. */
+static int local_kv_heads(const gl_model *model, int tp)
 {
     return model->kv_heads > tp ? (int)divide_up(model->kv_heads, tp) : 1;
 }
@@ -76,7 +77,7 @@ gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp)
         return (gl_attention_widths){qk, qk, v, v};
     }
     int64_t q = heads * model->head_dim;
-    int64_t kv = (int64_t)gl_local_kv_heads(model, tp) * model->head_dim;
+    int64_t kv = (int64_t)local_kv_heads(model, tp) * model->head_dim;
     return (gl_attention_widths){q, kv, kv, q};
 }
 
@@ -93,7 +94,7 @@ static void add_gqa(builder *b)
     const gl_model *m = b->model;
     int64_t h = m->hidden, d = m->head_dim;
     int64_t q = m->heads * d, local_q = divide_up(m->heads, b->tp) * d;
-    int64_t kv = m->kv_heads * d, local_kv = gl_local_kv_heads(m, b->tp) * d;
+    int64_t kv = m->kv_heads * d, local_kv = local_kv_heads(m, b->tp) * d;
     if (m->fused_weights) {
         add_column(b, "qkv", if_qkv(b, "qkv.bias"), h, q + 2 * kv, local_q + 2 * local_kv);
     } else {

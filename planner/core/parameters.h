@@ -58,9 +58,6 @@ typedef struct gl_parameters {
 void gl_parameters_build(const gl_model *model, const gl_parallel *parallel, gl_arena *arena,
                          gl_parameters *out);
 
-/* K and V heads that one TP rank holds: kv_heads/tp, at least 1. */
-int gl_local_kv_heads(const gl_model *model, int tp);
-
 /* Elements per token of what the projections give, and of the attention core's output, on one TP
  * rank. MLA: of its heads after the up-projections. */
 typedef struct gl_attention_widths {

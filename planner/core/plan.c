@@ -5,7 +5,6 @@
 #include "planner/core/stage_plans.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Range of factors on a tier's times in which the required bandwidth is looked for. */
 static const double SCALE_MIN = 1e-4, SCALE_MAX = 1e4;
@@ -336,8 +335,8 @@ static void fill_cost(planner *p)
         .run_tokens = p->workload->run_tokens,
         .seed = plan->options.seed};
     gl_cost_build(&input, p->arena, &plan->cost);
-    for (size_t i = 0; i < plan->cost.note_count; i++)
-        warn(p, plan->cost.notes[i]);
+    for (size_t i = 0; i < plan->cost.notes.count; i++)
+        warn(p, plan->cost.notes.items[i]);
     if (plan->cost.missing != NULL)
         warn(p, gl_arena_printf(p->arena, "costs are not totalled: %s", plan->cost.missing));
 }

@@ -26,21 +26,15 @@ double gl_step_of(const gl_setup *setup, const gl_plan_options *options)
     return time_s;
 }
 
-/* Larger microbatches take memory; no other property does. */
-static bool fits(const gl_setup *setup)
-{
-    const gl_gpu *gpu = setup->cluster->gpu;
-    return gpu == NULL || gl_fullest_bytes(setup) <= gpu->memory_bytes.value;
-}
-
-/* The same with one property changed; NaN where it cannot be. */
+/* The same with one property changed; NaN where it cannot be. Larger microbatches take memory; no
+ * other property does. */
 static double step_with(gl_knob knob, double value, const gl_setup *setup,
                         const gl_plan_options *options)
 {
     gl_arena *arena = gl_arena_create();
     gl_setup changed;
     double time_s = gl_knob_turn(knob, value, setup, arena, &changed) &&
-                            (knob != GL_KNOB_MICRO || fits(&changed))
+                            (knob != GL_KNOB_MICRO || gl_setup_fits(&changed))
                         ? gl_step_of(&changed, options)
                         : (double)NAN;
     gl_arena_destroy(arena);
@@ -164,7 +158,7 @@ static void range_of(const search *s, double *cheapest, double *dearest)
 {
     *cheapest = s->value / RANGE;
     *dearest = s->value * RANGE;
-    if (s->knob == GL_KNOB_OVERSUBSCRIPTION) {
+    if (s->knob == GL_KNOB_OVERSUBSCRIPTION || s->knob == GL_KNOB_CORE_OVERSUBSCRIPTION) {
         *cheapest = s->value * RANGE;
         *dearest = 1;
     } else if (s->knob == GL_KNOB_COMPRESSION) {

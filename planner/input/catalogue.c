@@ -181,14 +181,14 @@ static bool load_entry(const char *path, const char *section, const gl_field *fi
     return diagnostics->count + diagnostics->dropped == before;
 }
 
-static bool is_own_file(const char *name)
+bool gl_catalogue_is_own_file(const char *name)
 {
     return strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
 }
 
 static const char *find_entry(const char *folder, const char *name, gl_arena *arena)
 {
-    if (is_own_file(name) && gl_file_exists(name))
+    if (gl_catalogue_is_own_file(name) && gl_file_exists(name))
         return name;
     return gl_datadir_find(arena, folder, name, yaml_extensions);
 }

@@ -39,6 +39,7 @@ const gl_field gl_cluster_fields[] = {
     CHOICE_ROW("cluster.inter_node.attachment", nic_attachment, attachments, "gpu-switch", "Where the NICs hang: at the PCIe switch of their GPUs, at the CPU, or at another CPU than that of their GPUs; the last two need the slot and take what the path through CPUs carries."),
     CHOICE_ROW("cluster.inter_node.fabric", fabric, fabrics, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
     REAL_ROW("cluster.inter_node.oversubscription", oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a leaf's downlinks over that of its uplinks."),
+    REAL_ROW("cluster.inter_node.core_oversubscription", core_oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a spine's downlinks over that of its uplinks to cores: what pods have between them, where there are three tiers of switches. Needs radix."),
     INT_ROW("cluster.inter_node.radix", radix, 2, 4096, "", "Ports of a switch."),
     BOOL_ROW("cluster.inter_node.in_network_reduction", in_network_reduction, "false", "The network's switches add up all-reduces (SHARP)."),
     INT_ROW("cluster.sites.count", sites.count, 1, 1000, "1", "Places over which the nodes are split evenly, in order, joined by leased lines."),

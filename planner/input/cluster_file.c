@@ -5,10 +5,12 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "planner/core/bom.h"
+#include "planner/core/network_rules.h"
 #include "planner/input/calibration.h"
 #include "planner/input/file_text.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
+#include "planner/input/plausible.h"
 #include "planner/input/price_file.h"
 
 #include <math.h>
@@ -30,7 +32,8 @@ typedef struct loader {
 
 static gl_cluster default_cluster(void)
 {
-    return (gl_cluster){.oversubscription = 1, .terms = gl_cost_terms_defaults()};
+    return (gl_cluster){
+        .oversubscription = 1, .core_oversubscription = 1, .terms = gl_cost_terms_defaults()};
 }
 
 /* ---- a database as a cluster ---- */
@@ -129,8 +132,9 @@ static void diagnose_no_entry(const loader *l, const char *path, const char *nam
 static const char *entry_name(const loader *l, const char *path, const char *name)
 {
     const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
-    bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
-    return file && !gl_yaml_is_setting(node) ? gl_file_beside(l->arena, l->tree.file, name) : name;
+    return gl_catalogue_is_own_file(name) && !gl_yaml_is_setting(node)
+               ? gl_file_beside(l->arena, l->tree.file, name)
+               : name;
 }
 
 static void load_gpu(const loader *l)
@@ -151,9 +155,12 @@ static void load_link(const loader *l, const char *path, const gl_link **link)
     const char *name = gl_fields_text(&l->tree, path, l->diagnostics);
     if (name == NULL)
         return;
-    *link = gl_catalogue_link(entry_name(l, path, name), l->arena, l->diagnostics);
+    const char *entry = entry_name(l, path, name);
+    *link = gl_catalogue_link(entry, l->arena, l->diagnostics);
     if (*link == NULL && gl_diagnostics_found(l->diagnostics) == before)
         diagnose_no_entry(l, path, name, "links", "link");
+    if (*link != NULL)
+        gl_doubt_link(*link, entry, l->arena, l->warnings);
 }
 
 /* What reaches a NIC through its slot: all that the slot carries beside the GPU's switch, or what
@@ -207,6 +214,8 @@ static void adapt_link(const loader *l)
     gl_link *link = GL_ARENA_NEW(l->arena, gl_link, 1);
     *link = *c->inter.link;
     double bw = c->nic_bw_bytes_per_s;
+    gl_mark mark = gl_fields_mark(&l->tree, "cluster.inter_node.bandwidth");
+    gl_doubt_nic(bw, link, &mark, l->arena, l->warnings);
     if (bw > 0)
         link->bw_bytes_per_s = (gl_figure){.value = bw,
                                            .low = bw,
@@ -502,6 +511,21 @@ static void check_node(const loader *l)
              "what passes from a GPU through CPUs depends on it");
 }
 
+/* Which groups cross cores is known by the radix; without a core nothing is thinned. */
+static void check_cores(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.inter_node.core_oversubscription";
+    gl_mark mark = gl_fields_mark(&l->tree, path);
+    if (c->core_oversubscription <= 1)
+        return;
+    need(l, c->radix > 0, "cluster.inter_node.radix", "which groups cross a core depends on it");
+    if (c->radix > 0 && gl_rules_switch_levels(c, c->nodes) < 3)
+        gl_warn(l->warnings, l->arena, &mark, path,
+                "%d nodes need no core above spines of %d ports: nothing is oversubscribed there",
+                c->nodes, c->radix);
+}
+
 /* The nodes of a site are whole, and what joins sites has a bandwidth and a latency. */
 static void check_sites(const loader *l)
 {
@@ -600,6 +624,8 @@ static bool load_tree(const loader *l, size_t before)
     if (gl_diagnostics_found(l->diagnostics) == before)
         check_node(l);
     if (gl_diagnostics_found(l->diagnostics) == before)
+        check_cores(l);
+    if (gl_diagnostics_found(l->diagnostics) == before)
         check_sites(l);
     return gl_diagnostics_found(l->diagnostics) == before;
 }
@@ -624,6 +650,67 @@ static void open_prices(const loader *l, const gl_setting *settings, size_t sett
     node->text = NULL;
 }
 
+/* ---- the name that a changed cluster has ---- */
+
+/* What a description says of its nodes before it is changed; 0: nothing that is a number. */
+static long long described_nodes(const loader *l)
+{
+    long long nodes = 0;
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, "cluster.nodes");
+    if (node == NULL || node->kind != GL_YAML_SCALAR || !gl_parse_integer(node->text, &nodes, NULL))
+        return 0;
+    return nodes;
+}
+
+/* "8 x HGX H100" of "16 x HGX H100" that has 8 nodes now, where the 16 was the number of them; "n x
+ * HGX H100" where a sweep says how many. */
+static const char *count_again(const loader *l, const char *name, long long described)
+{
+    char leading[32], count[32] = "n";
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, "cluster.nodes");
+    snprintf(leading, sizeof leading, "%lld x ", described);
+    if (described == 0 || node == NULL || !gl_yaml_is_setting(node) ||
+        !gl_starts_with(name, leading))
+        return name;
+    if (!gl_starts_with(node->mark.file, "--sweep"))
+        snprintf(count, sizeof count, "%d", l->cluster->nodes);
+    return gl_arena_printf(l->arena, "%s x %s", count, name + strlen(leading));
+}
+
+/* Does a setting change what a name may tell: the machines and what joins them? Their number is
+ * told beside the name. Sweeps tell their values themselves. */
+static bool is_told(const gl_setting *setting)
+{
+    static const char *const others[] = {"cluster.site.", "cluster.cost.", "cluster.expansion."};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (gl_starts_with(setting->key, others[i]))
+            return false;
+    return gl_starts_with(setting->key, "cluster.") && strcmp(setting->option, "--set") == 0 &&
+           strcmp(setting->key, "cluster.nodes") != 0;
+}
+
+/* A name was given to what the file describes: what was set is added, so that no heading promises
+ * another machine than was planned. */
+static const char *name_as_set(const loader *l, long long described, const gl_setting *settings,
+                               size_t count)
+{
+    const char *changes = "";
+    const gl_yaml_node *own = gl_yaml_find(&l->tree, "cluster.name");
+    if (own != NULL && gl_yaml_is_setting(own))
+        return l->cluster->name;
+    for (size_t i = 0; i < count; i++) {
+        char key[64], value[64];
+        if (!is_told(&settings[i]))
+            continue;
+        gl_printable(settings[i].key + strlen("cluster."), key, sizeof key);
+        gl_printable(settings[i].value, value, sizeof value);
+        changes = gl_arena_append(l->arena, changes, ", ",
+                                  gl_arena_printf(l->arena, "%s=%s", key, value));
+    }
+    const char *name = count_again(l, l->cluster->name, described);
+    return changes[0] == '\0' ? name : gl_arena_printf(l->arena, "%s with %s", name, changes);
+}
+
 static bool load_description(loader *l, const char *file, const gl_setting *settings,
                              size_t setting_count)
 {
@@ -641,13 +728,17 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
                            "is a model description, and a cluster is expected here: are the two "
                            "swapped?");
     open_prices(l, settings, setting_count);
+    long long described = described_nodes(l);
     for (size_t i = 0; i < setting_count; i++)
         if (gl_setting_is_cluster(&settings[i]) &&
             !gl_yaml_set(&l->tree, l->arena, settings[i].option, settings[i].key, settings[i].value,
                          &err))
             gl_diagnose_error(l->diagnostics, &err);
     l->cluster->name = default_name(l);
-    return load_tree(l, before);
+    if (!load_tree(l, before))
+        return false;
+    l->cluster->name = name_as_set(l, described, settings, setting_count);
+    return true;
 }
 
 /* ---- what a name means ---- */

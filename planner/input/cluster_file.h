@@ -38,4 +38,7 @@ const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics
 const gl_link *gl_catalogue_link(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
 const gl_overlap_taxes *gl_catalogue_overlap(gl_arena *arena, gl_diagnostics *diagnostics);
 
+/* Is the name that of a file, and not of the catalogue? */
+bool gl_catalogue_is_own_file(const char *name);
+
 #endif

@@ -5,8 +5,10 @@
 #include "common/text.h"
 #include "planner/core/hardware.h"
 #include "planner/core/workload.h"
+#include "planner/input/field_hints.h"
 #include "planner/input/notes.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -133,12 +135,11 @@ static void limit_text(const gl_field *field, double value, char *text, size_t s
     drop_zeros(text);
 }
 
-bool gl_field_in_range(const gl_field *field, double value, char *range, size_t size)
+/* What the limits of a field allow, in words. */
+static void write_range(const gl_field *field, char *range, size_t size)
 {
     char low[RANGE_BYTES / 2], high[RANGE_BYTES / 2];
     double minimum = field->minimum, maximum = field->maximum;
-    if ((minimum == 0 && maximum == 0) || (value >= minimum && value <= maximum))
-        return true;
     limit_text(field, minimum, low, sizeof low);
     limit_text(field, maximum, high, sizeof high);
     if (minimum == GL_ABOVE_ZERO && isinf(maximum))
@@ -149,6 +150,14 @@ bool gl_field_in_range(const gl_field *field, double value, char *range, size_t 
         snprintf(range, size, "at least %s", low);
     else
         snprintf(range, size, "%s to %s", low, high);
+}
+
+bool gl_field_in_range(const gl_field *field, double value, char *range, size_t size)
+{
+    double minimum = field->minimum, maximum = field->maximum;
+    if ((minimum == 0 && maximum == 0) || (value >= minimum && value <= maximum))
+        return true;
+    write_range(field, range, size);
     return false;
 }
 
@@ -165,6 +174,17 @@ static bool check_range(const loader *l, const gl_field *field, const gl_yaml_no
 
 /* ---- one loader per type ---- */
 
+/* A word where a whole number is needed, such as "fsdp" for the ZeRO stage. */
+static bool diagnose_word(const loader *l, const gl_field *field, const gl_yaml_node *node)
+{
+    char found[FOUND_BYTES], range[RANGE_BYTES], guess[GUESS_BYTES];
+    write_range(field, range, sizeof range);
+    return gl_diagnose(l->diagnostics, &node->mark, field->path,
+                       "'%s' is not a whole number%s allowed: %s",
+                       gl_printable(node->text, found, sizeof found),
+                       gl_value_hint(field, node->text, guess, sizeof guess), range);
+}
+
 static bool read_integer(const loader *l, const gl_field *field, const gl_yaml_node *node,
                          long long *value)
 {
@@ -172,6 +192,8 @@ static bool read_integer(const loader *l, const gl_field *field, const gl_yaml_n
     const char *text = scalar(l->diagnostics, field, node);
     if (text == NULL)
         return false;
+    if (isalpha((unsigned char)text[0]))
+        return diagnose_word(l, field, node);
     if (!gl_parse_integer(text, value, &err))
         return gl_diagnose(l->diagnostics, &node->mark, field->path, "%s", err.message);
     return check_range(l, field, node, (double)*value);
@@ -251,7 +273,7 @@ static void diagnose_choice(const loader *l, const gl_field *field, const gl_yam
     size_t count = count_names(field->choices);
     gl_diagnose(l->diagnostics, &node->mark, field->path, "found '%s'%s allowed: %s",
                 gl_printable(node->text, found, sizeof found),
-                gl_did_you_mean(node->text, field->choices, count, guess, sizeof guess),
+                gl_value_hint(field, node->text, guess, sizeof guess),
                 gl_list_names(field->choices, count, list, sizeof list));
 }
 
@@ -503,15 +525,16 @@ static const char **section_keys(const loader *l, const char *section, size_t *c
     return keys;
 }
 
-/* A field of another section whose last name is the key: "tp" at the top is parallel.tp. */
-static const char *find_elsewhere(const loader *l, const char *key)
+/* The path of an unknown field to its end, as far as it does not fork: of "train: {seq_len: 4096}"
+ * the last part says what was meant. */
+static void whole_path(const gl_yaml_node *node, const char *path, char *whole, size_t size)
 {
-    for (const gl_field *field = l->fields; field->path != NULL; field++) {
-        const char *dot = strrchr(field->path, '.');
-        if (dot != NULL && strcmp(dot + 1, key) == 0)
-            return field->path;
+    size_t used = (size_t)snprintf(whole, size, "%s", path);
+    while (node->kind == GL_YAML_MAPPING && node->first != NULL && node->first->next == NULL &&
+           used + strlen(node->first->key) + 2 <= size) {
+        node = node->first;
+        used += (size_t)snprintf(whole + used, size - used, ".%s", node->key);
     }
-    return NULL;
 }
 
 static void diagnose_unknown(const loader *l, const char *section, const gl_yaml_node *node,
@@ -522,13 +545,14 @@ static void diagnose_unknown(const loader *l, const char *section, const gl_yaml
         return;
     }
     size_t count;
-    char list[LIST_BYTES], guess[GUESS_BYTES];
+    char list[LIST_BYTES], guess[GUESS_BYTES], whole[PATH_BYTES];
     const char **keys = section_keys(l, section, &count);
-    const char *elsewhere = find_elsewhere(l, node->key);
-    if (elsewhere != NULL)
-        snprintf(guess, sizeof guess, "; did you mean '%s'?", elsewhere);
-    else
+    whole_path(node, path, whole, sizeof whole);
+    gl_field_hint(l->fields, whole, guess, sizeof guess);
+    if (guess[0] == '\0')
         gl_guess(node->key, keys, count, guess, sizeof guess);
+    if (guess[0] == '\0')
+        gl_field_hint_nearest(l->fields, whole, guess, sizeof guess);
     if (guess[0] != '\0')
         gl_diagnose(l->diagnostics, &node->key_mark, path, "unknown field%s", guess);
     else

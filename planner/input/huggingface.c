@@ -239,7 +239,8 @@ static void finish_deepseek(const reader *r)
 {
     gl_moe *moe = &r->model->moe;
     read_latent_attention(r);
-    if (find(r, "n_routed_experts") == NULL)
+    /* Without experts it is dense; with the rest of them, their number is missing. */
+    if (find(r, "n_routed_experts|moe_intermediate_size|num_experts_per_tok") == NULL)
         return;
     read_experts(r, "n_routed_experts", "moe_intermediate_size");
     read_shared_experts(r);
@@ -420,6 +421,18 @@ static void read_sizes(const reader *r, const family *f)
         m->ffn = 4 * m->hidden;
 }
 
+/* The family of the text model inside one that also sees or hears; NULL: none that is known. */
+static const family *find_text_family(const gl_yaml_tree *tree)
+{
+    const gl_yaml_node *text = gl_yaml_get(tree->root, "text_config");
+    const gl_yaml_node *node =
+        text != NULL && text->kind == GL_YAML_MAPPING ? gl_yaml_get(text, "model_type") : NULL;
+    for (size_t i = 0; i < FAMILY_COUNT && node != NULL && node->kind == GL_YAML_SCALAR; i++)
+        if (strcmp(node->text, families[i].type) == 0)
+            return &families[i];
+    return NULL;
+}
+
 static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
 {
     const char *names[FAMILY_COUNT];
@@ -436,6 +449,13 @@ static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagn
         gl_diagnose(diagnostics, node != NULL ? &node->mark : &file, "model_type",
                     "missing; needed: a Hugging Face config.json of one of these families: %s",
                     list);
+        return NULL;
+    }
+    if (find_text_family(tree) != NULL) {
+        gl_diagnose(diagnostics, &node->mark, "model_type",
+                    "'%s' joins a text model with others, which are not planned: save its "
+                    "text_config (%s) as a file of its own",
+                    gl_printable(node->text, found, sizeof found), find_text_family(tree)->type);
         return NULL;
     }
     gl_diagnose(diagnostics, &node->mark, "model_type", "'%s' is not supported%s supported: %s",
@@ -468,5 +488,9 @@ bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *mo
         f->finish(&r);
     if (f->note != NULL)
         warn(&r, NULL, f->note);
+    if (find(&r, "quantization_config") != NULL)
+        warn(&r, "quantization_config",
+             "is how weights are stored, not how the model is trained: precision.compute says that "
+             "(bf16 unless set)");
     return diagnostics->count + diagnostics->dropped == before;
 }

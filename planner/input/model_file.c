@@ -264,12 +264,21 @@ static bool wrap_huggingface(gl_yaml_tree *tree, gl_arena *arena, gl_error *err)
 static bool check_kind(const gl_yaml_tree *tree, bool has_file, gl_diagnostics *diagnostics)
 {
     gl_mark mark = {.file = tree->file};
+    if (tree->root->kind != GL_YAML_MAPPING)
+        return gl_diagnose(diagnostics, &mark, NULL,
+                           "is neither a model description (model: …) nor a Hugging Face "
+                           "config.json: it holds a %s",
+                           tree->root->kind == GL_YAML_SEQUENCE ? "list" : "text");
     if (gl_yaml_get(tree->root, "model") != NULL)
         return true;
     if (gl_yaml_get(tree->root, "cluster") != NULL)
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is a cluster description, and a model description is expected here: a "
                            "cluster is given with --cluster");
+    if (!is_huggingface(tree) && gl_ends_with(tree->file, ".json"))
+        return gl_diagnose(diagnostics, &mark, NULL,
+                           "is no Hugging Face config.json: that says its model_type (a "
+                           "tokenizer's file, an index of weights and others do not)");
     if (is_huggingface(tree) && !has_file)
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is a Hugging Face configuration: give its file, or name it in a model "

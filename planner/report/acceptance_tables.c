@@ -221,17 +221,11 @@ static gl_table *checks_table(const context *c)
 
 /* ---- what the links give ---- */
 
-/* A curve: the tests of one collective on one placement. */
-static bool same_curve(const gl_acceptance_test *a, const gl_acceptance_test *b)
-{
-    return a->collective == b->collective && gl_placement_equal(&a->placement, &b->placement);
-}
-
 /* The largest message of its curve, which shows most of the link. */
 static bool is_largest(const gl_acceptance *a, const gl_acceptance_test *test)
 {
     for (size_t i = 0; i < a->test_count; i++)
-        if (same_curve(&a->tests[i], test) &&
+        if (gl_acceptance_same_curve(&a->tests[i], test) &&
             (a->tests[i].size_bytes > test->size_bytes ||
              (a->tests[i].size_bytes == test->size_bytes && &a->tests[i] < test)))
             return false;
@@ -340,7 +334,8 @@ static bool measurement_of(const context *c, size_t index, bool missing, gl_meas
                             .db = database(c)};
     for (size_t i = 0; i < a->test_count; i++) {
         const gl_acceptance_test *other = &a->tests[i];
-        if (!same_curve(test, other) || (missing && other->verdict != GL_ACCEPTANCE_MISSING))
+        if (!gl_acceptance_same_curve(test, other) ||
+            (missing && other->verdict != GL_ACCEPTANCE_MISSING))
             continue;
         if (i < index)
             return false;

@@ -5,7 +5,6 @@
 #include "planner/report/plan_tables.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Tests that are named; the table has them all. */
 enum { NAMED_MAX = 3 };

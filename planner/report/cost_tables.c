@@ -18,6 +18,9 @@
 #define COST(X)                                                                                    \
     X("currency", "Currency", GL_NUMBER, GL_FOR_ALL, gl_text(cost->currency))                      \
     X("prices", "Price list", GL_NUMBER, GL_FOR_ALL, gl_text(cost->cluster->price_list->name))     \
+    X("gpus", "GPUs paid for", GL_NUMBER, GL_FOR_ALL, gl_real(gpus))                               \
+    X("idle_gpus", "  of them idle", GL_NUMBER, GL_FOR_ALL,                                        \
+      gl_real((double)gl_cost_idle_gpus(cost)))                                                    \
     MONEY(X, "capex", "Purchase", f->capex)                                                        \
     MONEY(X, "capex_p10", "  P10", cost->capex.p10)                                                \
     MONEY(X, "capex_p90", "  P90", cost->capex.p90)                                                \
@@ -280,6 +283,17 @@ static const char *work_line(const gl_cost *cost, gl_arena *arena)
                            gl_money_text(f->per_gpu_hour, arena), tokens);
 }
 
+/* Whoever reads what a token costs must know that it pays for GPUs which do nothing. */
+static const char *idle_line(const gl_cost *cost, gl_arena *arena)
+{
+    long long idle = (long long)gl_cost_idle_gpus(cost);
+    return idle == 0 ? ""
+                     : gl_arena_printf(arena,
+                                       "               all of it pays for %lld GPUs, of which %lld "
+                                       "%s idle\n",
+                                       (long long)cost->gpus, idle, idle == 1 ? "is" : "are");
+}
+
 const char *gl_cost_headline(const gl_plan *plan, gl_arena *arena)
 {
     const gl_cost *cost = &plan->cost;
@@ -293,6 +307,6 @@ const char *gl_cost_headline(const gl_plan *plan, gl_arena *arena)
             ? gl_arena_printf(arena, "%s to buy, %.0f %% of it between nodes",
                               gl_money_text(f->capex, arena), 100 * f->network / f->capex)
             : gl_arena_printf(arena, "%s rent a year", gl_money_text(f->rent_per_year, arena));
-    return gl_arena_printf(arena, "Cost (%s)     %s\n%s%s", cost->currency, purchase,
-                           work_line(cost, arena), run_line(cost, arena));
+    return gl_arena_printf(arena, "Cost (%s)     %s\n%s%s%s", cost->currency, purchase,
+                           work_line(cost, arena), run_line(cost, arena), idle_line(cost, arena));
 }

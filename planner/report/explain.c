@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/explain.h"
 #include "common/text.h"
-#include "planner/report/explain_figures.h"
-#include "planner/report/plan_tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,6 @@
 #include "planner/report/explain_figures.h"
 #include "planner/report/plan_tables.h"
 
-#include <math.h>
-
 static void add_times(gl_explainer *e, const gl_acceptance *a, const gl_acceptance_test *t)
 {
     const char *known = gl_evidence_name(t->planned_evidence);

@@ -62,6 +62,18 @@ static const char *power_numbers(const gl_explainer *e)
     return text;
 }
 
+static const char *cluster_gpus_numbers(const gl_explainer *e)
+{
+    const gl_cluster *cluster = e->plan->cost.cluster;
+    return gl_arena_printf(e->arena, "%d · %d", cluster->nodes, cluster->gpus_per_node);
+}
+
+static const char *idle_numbers(const gl_explainer *e)
+{
+    return gl_arena_printf(e->arena, "%" PRId64 " − %" PRId64, e->plan->cost.gpus,
+                           e->plan->cost.job_gpus);
+}
+
 static const char *capex_numbers(const gl_explainer *e)
 {
     return bill_text(e, false);
@@ -266,6 +278,8 @@ static const struct {
 } hows[] = {
     {"currency", "that of the price list", NULL},
     {"prices", STATED, NULL},
+    {"gpus", "nodes · GPUs of a node", cluster_gpus_numbers},
+    {"idle_gpus", "GPUs of the cluster − GPUs that the layout uses", idle_numbers},
     {"capex", "Σ lines of the bill: (count + spares) · price", capex_numbers},
     {"capex_p10", DRAWN, NULL},
     {"capex_p90", DRAWN, NULL},

@@ -2,7 +2,6 @@
 /* The memory's part of an explanation. Formulas: docs/models/memory.md. */
 #include "planner/report/explain_figures.h"
 
-#include <inttypes.h>
 #include <math.h>
 
 static const char modelled[] = "modelled", memory_page[] = "docs/models/memory.md";

@@ -3,7 +3,6 @@
 #include "planner/report/explain_figures.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 typedef struct symbol {

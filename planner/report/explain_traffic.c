@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Messages: bytes, calls, times. Formulas: docs/models/traffic.md, network.md. */
 #include "planner/report/explain_figures.h"
-#include "planner/report/plan_tables.h"
 
 #include <inttypes.h>
 #include <string.h>

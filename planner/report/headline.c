@@ -35,7 +35,8 @@ static const char *big_number(double value, gl_arena *arena)
     return gl_arena_printf(arena, "%.4g", value);
 }
 
-const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena)
+/* "tp 8, pp 4, dp 8": only the degrees that split anything. */
+static const char *layout_text(const gl_parallel *parallel, gl_arena *arena)
 {
     const struct {
         const char *name;
@@ -67,9 +68,8 @@ static const char *subject_line(const gl_plan *plan, gl_arena *arena)
     long long idle = (long long)idle_gpus(plan);
     return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs%s)\n\n",
                            workload->model.name, big_number((double)plan->parameters.total, arena),
-                           ranks, ranks == 1 ? "" : "s",
-                           gl_headline_layout(&workload->parallel, arena), cluster->name,
-                           cluster->nodes, cluster->gpus_per_node,
+                           ranks, ranks == 1 ? "" : "s", layout_text(&workload->parallel, arena),
+                           cluster->name, cluster->nodes, cluster->gpus_per_node,
                            idle > 0 ? gl_arena_printf(arena, ", %lld of them idle", idle) : "");
 }
 

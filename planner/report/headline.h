@@ -12,9 +12,6 @@
  */
 const char *gl_plan_headline(const gl_plan *plan, gl_arena *arena);
 
-/* Pieces of it, for other headlines. "tp 8, pp 4, dp 8": only the degrees that split anything. */
-const char *gl_headline_layout(const gl_parallel *parallel, gl_arena *arena);
-
 /* Do the rows of the stage that is shown make the exposed time of the step? Where stages differ,
  * another one may hold the step. */
 bool gl_rows_make_exposed(const gl_plan *plan);

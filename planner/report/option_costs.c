@@ -2,6 +2,7 @@
 #include "planner/report/option_costs.h"
 
 #include "planner/report/columns.h"
+#include "planner/report/option_parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,14 +10,7 @@
 #define MONEY(X, name, heading, value)                                                             \
     X(name, heading, GL_NUMBER, GL_FOR_PEOPLE | GL_AS_MONEY, gl_real(value))
 
-/* Options are called 1, 2, 3. */
-static long long number_of(size_t index)
-{
-    return (long long)index + 1;
-}
-
-/* What an option costs; NULL when that is not known, or the option is compared with nothing. */
-static const gl_cost *cost_of(const gl_comparison *comparison, size_t index)
+const gl_cost *gl_option_cost(const gl_comparison *comparison, size_t index)
 {
     const gl_compared *option = &comparison->options[index];
     if (!gl_is_compared(option))
@@ -29,13 +23,12 @@ static const gl_cost *cost_of(const gl_comparison *comparison, size_t index)
 static const gl_cost *any_cost(const gl_comparison *comparison)
 {
     for (size_t i = 0; i < comparison->option_count; i++)
-        if (cost_of(comparison, i) != NULL)
-            return cost_of(comparison, i);
+        if (gl_option_cost(comparison, i) != NULL)
+            return gl_option_cost(comparison, i);
     return NULL;
 }
 
-/* Is each of them there (see cost_of), in one currency? */
-static bool can_be_compared(const gl_cost *a, const gl_cost *b)
+bool gl_option_costs_compare(const gl_cost *a, const gl_cost *b)
 {
     return a != NULL && b != NULL && strcmp(a->currency, b->currency) == 0;
 }
@@ -45,7 +38,7 @@ static const char *one_currency(const gl_comparison *comparison)
 {
     const char *currency = NULL;
     for (size_t i = 0; i < comparison->option_count; i++) {
-        const gl_cost *cost = cost_of(comparison, i);
+        const gl_cost *cost = gl_option_cost(comparison, i);
         if (cost != NULL && currency != NULL && strcmp(cost->currency, currency) != 0)
             return NULL;
         currency = cost != NULL ? cost->currency : currency;
@@ -63,9 +56,17 @@ static const char *with_currency(const char *title, const gl_comparison *compari
 
 /* ---- what each costs ---- */
 
+/* Empty where all are used, so that the column shows only where some are not. */
+static gl_cell idle_cell(const gl_cost *cost)
+{
+    int64_t idle = gl_cost_idle_gpus(cost);
+    return idle > 0 ? gl_integer(idle) : (gl_cell){0};
+}
+
 #define COSTS(X)                                                                                   \
-    X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
+    X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(gl_option_number(i)))                    \
     X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(one ? NULL : cost->currency))      \
+    X("idle_gpus", "Idle GPUs", GL_NUMBER, GL_FOR_PEOPLE, idle_cell(cost))                         \
     MONEY(X, "capex", "Purchase", f->capex)                                                        \
     MONEY(X, "network_capex", "Network", f->network)                                               \
     MONEY(X, "per_year", "A year", f->per_year)                                                    \
@@ -109,7 +110,7 @@ static gl_table *costs_table(const gl_comparison *comparison, gl_arena *arena)
         gl_table_create(arena, "costs", with_currency("What each costs", comparison, arena),
                         columns, COUNT(columns));
     for (size_t i = 0; i < comparison->option_count; i++) {
-        const gl_cost *cost = cost_of(comparison, i);
+        const gl_cost *cost = gl_option_cost(comparison, i);
         if (cost == NULL)
             continue;
         const gl_cost_figures *f = &cost->typical;
@@ -137,7 +138,7 @@ const char *gl_payback_verdict(const gl_cost_even *even)
 }
 
 /* What pays after the end of its life does not pay. */
-static const char *months_text(const gl_cost_even *even, gl_arena *arena)
+const char *gl_payback_text(const gl_cost_even *even, gl_arena *arena)
 {
     double life = life_months(even);
     if (isnan(even->months) || isinf(even->months))
@@ -157,12 +158,13 @@ static const char *may_cost_text(double amount, gl_arena *arena)
 }
 
 #define PAYBACK(X)                                                                                 \
-    X("dearer", "Dearer to buy", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(dear)))            \
-    X("cheaper", "than", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(cheap)))                   \
+    X("dearer", "Dearer to buy", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(gl_option_number(dear)))     \
+    X("cheaper", "than", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(gl_option_number(cheap)))            \
     X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE,                                            \
       gl_text(one_currency(comparison) != NULL ? NULL : even.dear->currency))                      \
     MONEY(X, "difference", "by", even.dear->typical.capex - even.cheap->typical.capex)             \
-    X("payback", "Pays for itself", GL_NUMBER, GL_FOR_PEOPLE, gl_text(months_text(&even, arena)))  \
+    X("payback", "Pays for itself", GL_NUMBER, GL_FOR_PEOPLE,                                      \
+      gl_text(gl_payback_text(&even, arena)))                                                      \
     MONEY(X, "network", "Its network costs", even.network)                                         \
     X("network_at_even", "May cost", GL_NUMBER, GL_FOR_PEOPLE,                                     \
       gl_text(may_cost_text(even.network_at_even, arena)))                                         \
@@ -179,8 +181,8 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
         columns, COUNT(columns));
     for (size_t i = 0; i < comparison->option_count; i++)
         for (size_t k = i + 1; k < comparison->option_count; k++) {
-            const gl_cost *a = cost_of(comparison, i), *b = cost_of(comparison, k);
-            if (!can_be_compared(a, b))
+            const gl_cost *a = gl_option_cost(comparison, i), *b = gl_option_cost(comparison, k);
+            if (!gl_option_costs_compare(a, b))
                 continue;
             gl_cost_even even = gl_cost_break_even(a, b);
             if (isnan(even.network))
@@ -196,7 +198,7 @@ static gl_table *payback_table(const gl_comparison *comparison, gl_arena *arena)
 /* ---- as they grow ---- */
 
 #define STAIRCASES(X)                                                                              \
-    X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(number_of(i)))                           \
+    X("option", "#", GL_NUMBER, GL_FOR_PEOPLE, gl_integer(gl_option_number(i)))                    \
     X("cluster", "Cluster", GL_NUMBER, GL_FOR_PEOPLE,                                              \
       gl_text(comparison->options[i].setup.cluster->name))                                         \
     X("currency", "Currency", GL_NUMBER, GL_FOR_PEOPLE, gl_text(cost->currency))                   \
@@ -214,7 +216,7 @@ static gl_table *staircases_table(const gl_comparison *comparison, gl_arena *are
                         columns, COUNT(columns));
     for (size_t i = 0; i < comparison->option_count; i++) {
         gl_stair *stairs = NULL;
-        const gl_cost *cost = cost_of(comparison, i);
+        const gl_cost *cost = gl_option_cost(comparison, i);
         size_t count = cost != NULL ? gl_cost_staircase(cost->cluster, arena, &stairs) : 0;
         for (size_t k = 0; k < count; k++) {
             const gl_stair *s = &stairs[k];
@@ -243,81 +245,4 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
             tables[count++] = table;
     }
     return count;
-}
-
-/* ---- in words ---- */
-
-/* Of a million tokens; NaN: not known. */
-static double token_cost(const gl_comparison *comparison, size_t index)
-{
-    const gl_cost *cost = cost_of(comparison, index);
-    return cost != NULL ? cost->typical.per_million_tokens : (double)NAN;
-}
-
-size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another)
-{
-    size_t best = comparison->option_count, in_currency = 0;
-    for (size_t i = 0; i < comparison->option_count; i++) {
-        double cost = token_cost(comparison, i);
-        if (isnan(cost) || (best < comparison->option_count &&
-                            !can_be_compared(cost_of(comparison, i), cost_of(comparison, best))))
-            continue;
-        in_currency++;
-        if (best == comparison->option_count || cost < token_cost(comparison, best))
-            best = i;
-    }
-    *against_another = in_currency > 1;
-    return best;
-}
-
-static const char *amount_text(double amount, const char *currency, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%s %s", gl_money_text(amount, arena), currency);
-}
-
-/* "; its network, 1,248,800 USD, may cost 604,425 USD for the same" */
-static const char *network_text(const gl_cost_even *even, gl_arena *arena)
-{
-    const char *currency = even->dear->currency;
-    if (isnan(even->network_at_even))
-        return "";
-    if (!(even->network_at_even > 0))
-        return "; no price of its network is low enough for the same";
-    return gl_arena_printf(arena, "; its network, %s, may cost %s for the same",
-                           amount_text(even->network, currency, arena),
-                           amount_text(even->network_at_even, currency, arena));
-}
-
-/* Is what one costs more to buy worth it? "" where none is dearer, nothing is bought, or they
- * cannot be compared. */
-static const char *payback_text(const gl_comparison *comparison, size_t fastest, size_t cheapest,
-                                gl_arena *arena)
-{
-    const gl_cost *a = cost_of(comparison, fastest), *b = cost_of(comparison, cheapest);
-    if (!can_be_compared(a, b))
-        return "";
-    gl_cost_even even = gl_cost_break_even(a, b);
-    size_t dear = even.dear == a ? fastest : cheapest;
-    size_t cheap = dear == fastest ? cheapest : fastest;
-    if (isnan(even.months))
-        return "";
-    const char *more = amount_text(even.dear->typical.capex - even.cheap->typical.capex,
-                                   even.dear->currency, arena);
-    const char *bought = even.cheap->typical.capex > 0
-                             ? gl_arena_printf(arena, "%lld is %s dearer to buy than %lld",
-                                               number_of(dear), more, number_of(cheap))
-                             : gl_arena_printf(arena, "%lld costs %s to buy, where %lld is rented,",
-                                               number_of(dear), more, number_of(cheap));
-    return gl_arena_printf(arena, "%s and pays for itself %s%s\n", bought,
-                           months_text(&even, arena), network_text(&even, arena));
-}
-
-const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena)
-{
-    bool against_another;
-    size_t cheapest = gl_cheapest_option(comparison, &against_another);
-    size_t fastest = comparison->fastest;
-    if (!against_another || fastest == comparison->option_count || cheapest == fastest)
-        return "";
-    return payback_text(comparison, fastest, cheapest, arena);
 }

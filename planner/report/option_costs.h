@@ -19,11 +19,4 @@ size_t gl_option_cost_tables(const gl_comparison *comparison, bool drawn, gl_are
  * is dearer. */
 const char *gl_payback_verdict(const gl_cost_even *even);
 
-/* The option whose tokens cost least of those that have a cost in the currency of the first that
- * has one; option_count: none has. `against_another` says whether there was more than that one. */
-size_t gl_cheapest_option(const gl_comparison *comparison, bool *against_another);
-
-/* Whether the fastest pays for itself beside the cheapest; "" where one is both, or has no cost. */
-const char *gl_option_cost_words(const gl_comparison *comparison, gl_arena *arena);
-
 #endif

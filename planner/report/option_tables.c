@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_tables.h"
-#include "planner/report/columns.h"
 
 #include "planner/core/search.h"
-#include "planner/report/cost_tables.h"
-#include "planner/report/headline.h"
+#include "planner/report/columns.h"
 #include "planner/report/option_costs.h"
-#include "planner/report/plan_tables.h"
+#include "planner/report/option_parts.h"
 
 #include <math.h>
 #include <string.h>
-
-/* Options are called 1, 2, 3 in tables and texts. */
-static int64_t number_of(size_t index)
-{
-    return (int64_t)index + 1;
-}
 
 /* ---- options ---- */
 
@@ -45,8 +37,7 @@ static gl_cell fits_cell(const gl_plan *plan)
     return memory->fits_known || !memory->fits ? gl_boolean(memory->fits) : (gl_cell){0};
 }
 
-/* Why a plan has no cost; NULL: it has one. */
-static const char *cost_missing(const gl_plan *plan)
+const char *gl_why_no_cost(const gl_plan *plan)
 {
     if (plan == NULL)
         return "no plan";
@@ -60,7 +51,7 @@ static const char *cost_missing(const gl_plan *plan)
 }
 
 #define OPTIONS(X)                                                                                 \
-    X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(index)))                          \
+    X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(gl_option_number(index)))                   \
     X("cluster", "Cluster", GL_NUMBER, GL_FOR_ALL, gl_text(cluster->name))                         \
     X("intra_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(link_name(&cluster->intra)))    \
     X("inter_node_link", NULL, GL_NUMBER, GL_FOR_MACHINES,                                         \
@@ -118,6 +109,8 @@ static const char *cost_missing(const gl_plan *plan)
     X("evidence", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                \
       IF_RUNS(gl_text(gl_evidence_name(plan->step.evidence))))                                     \
     X("currency", NULL, GL_NUMBER, GL_FOR_MACHINES, IF_PRICED(gl_text(plan->cost.currency)))       \
+    X("idle_gpus", NULL, GL_NUMBER, GL_FOR_MACHINES,                                               \
+      IF_PRICED(gl_integer(gl_cost_idle_gpus(&plan->cost))))                                       \
     X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.capex))                              \
     X("per_gpu_hour", NULL, GL_NUMBER, GL_FOR_MACHINES, COST(typical.per_gpu_hour))                \
     X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
@@ -129,7 +122,7 @@ static const char *cost_missing(const gl_plan *plan)
     X("per_run", NULL, GL_NUMBER, GL_FOR_MACHINES, WORK_COST(typical.per_run))                     \
     X("per_run_p10", NULL, GL_NUMBER, GL_FOR_MACHINES, WORK_COST(per_run.p10))                     \
     X("per_run_p90", NULL, GL_NUMBER, GL_FOR_MACHINES, WORK_COST(per_run.p90))                     \
-    X("cost_missing", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(cost_missing(plan)))               \
+    X("cost_missing", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gl_why_no_cost(plan)))             \
     X("note", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->why_not))                            \
     X("remedy", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(note->remedy))
 
@@ -165,8 +158,7 @@ static const char *what_hides(double value)
     return value < 1 ? "nothing hides" : value > 1 ? "all may hide" : "as described";
 }
 
-/* A knob's value for people. */
-static const char *value_text(gl_knob knob, double value, gl_arena *arena)
+const char *gl_knob_value_text(gl_knob knob, double value, gl_arena *arena)
 {
     const gl_knob_kind *kind = gl_knob_describe(knob);
     if (isnan(value))
@@ -193,17 +185,18 @@ static const char *change_text(double step_s, double base_s, gl_arena *arena)
     X("property", "Property", GL_NUMBER, GL_FOR_ALL, gl_text(kind->name))                          \
     X("unit", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(kind->unit))                               \
     X("value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->value))                              \
-    X("is", "Is", GL_NUMBER, GL_FOR_PEOPLE, gl_text(value_text(row->knob, row->value, arena)))     \
+    X("is", "Is", GL_NUMBER, GL_FOR_PEOPLE,                                                        \
+      gl_text(gl_knob_value_text(row->knob, row->value, arena)))                                   \
     X("low_value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->low_value))                      \
     X("low", "Lower", GL_NUMBER, GL_FOR_PEOPLE,                                                    \
-      gl_text(value_text(row->knob, row->low_value, arena)))                                       \
+      gl_text(gl_knob_value_text(row->knob, row->low_value, arena)))                               \
     X("low_step_time_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(row->low_s))                   \
     X("low_change", "Step", GL_NUMBER, GL_FOR_PEOPLE,                                              \
       gl_text(change_text(row->low_s, step_s, arena)))                                             \
     X("low_change_frac", NULL, GL_FRACTION, GL_FOR_MACHINES, gl_real(row->low_s / step_s - 1))     \
     X("high_value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->high_value))                    \
     X("high", "Higher", GL_NUMBER, GL_FOR_PEOPLE,                                                  \
-      gl_text(value_text(row->knob, row->high_value, arena)))                                      \
+      gl_text(gl_knob_value_text(row->knob, row->high_value, arena)))                              \
     X("high_step_time_s", NULL, GL_SECONDS, GL_FOR_MACHINES, gl_real(row->high_s))                 \
     X("high_change", "Step", GL_NUMBER, GL_FOR_PEOPLE,                                             \
       gl_text(change_text(row->high_s, step_s, arena)))                                            \
@@ -238,7 +231,7 @@ static const char *limit_text(const gl_break_even *row, gl_arena *arena)
         return "none is enough";
     return gl_arena_printf(arena, "%s %s",
                            gl_knob_describe(row->knob)->cheap == GL_CHEAP_MORE ? "up to" : "from",
-                           value_text(row->knob, row->limit, arena));
+                           gl_knob_value_text(row->knob, row->limit, arena));
 }
 
 /* The cheapest value that was tried is not one that was found. */
@@ -251,14 +244,15 @@ static double found_limit(const gl_break_even *row)
     X("property", "Property", GL_NUMBER, GL_FOR_ALL, gl_text(kind->name))                          \
     X("unit", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(kind->unit))                               \
     X("value", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(row->value))                              \
-    X("is", "Is", GL_NUMBER, GL_FOR_PEOPLE, gl_text(value_text(row->knob, row->value, arena)))     \
+    X("is", "Is", GL_NUMBER, GL_FOR_PEOPLE,                                                        \
+      gl_text(gl_knob_value_text(row->knob, row->value, arena)))                                   \
     X("limit", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(found_limit(row)))                        \
     X("enough", "Enough", GL_NUMBER, GL_FOR_PEOPLE, gl_text(limit_text(row, arena)))               \
     X("step_time_s", "Step then", GL_SECONDS, GL_FOR_ALL, gl_real(row->step_s))                    \
     X("verdict", "Verdict", GL_NUMBER, GL_FOR_ALL, gl_text(gl_break_even_name(row->kind)))
 
 #define COMPARED_BREAK_EVEN(X)                                                                     \
-    X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(index)))                          \
+    X("option", "#", GL_NUMBER, GL_FOR_ALL, gl_integer(gl_option_number(index)))                   \
     X("cluster", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(option->setup.cluster->name))           \
     BREAK_EVEN(X)
 
@@ -300,9 +294,9 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
 /* ---- probability ---- */
 
 #define PROBABILITY(X)                                                                             \
-    X("option_a", "A", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(pair->a)))                      \
+    X("option_a", "A", GL_NUMBER, GL_FOR_ALL, gl_integer(gl_option_number(pair->a)))               \
     X("cluster_a", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(a->name))                             \
-    X("option_b", "B", GL_NUMBER, GL_FOR_ALL, gl_integer(number_of(pair->b)))                      \
+    X("option_b", "B", GL_NUMBER, GL_FOR_ALL, gl_integer(gl_option_number(pair->b)))               \
     X("cluster_b", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(b->name))                             \
     X("probability_a_faster_frac", "P(A beats B)", GL_FRACTION, GL_FOR_ALL,                        \
       gl_real(pair->probability))                                                                  \
@@ -317,13 +311,12 @@ gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena)
     X("dearer_network_at_even", NULL, GL_NUMBER, GL_FOR_MACHINES,                                  \
       gl_real(money.even.network_at_even))
 
-/* Does the option have an answer in money? */
-static bool is_priced(const gl_compared *option)
+bool gl_option_is_priced(const gl_compared *option)
 {
-    return gl_is_compared(option) && cost_missing(option->plan) == NULL;
+    return gl_is_compared(option) && gl_why_no_cost(option->plan) == NULL;
 }
 
-static bool same_currency(const gl_compared *a, const gl_compared *b)
+bool gl_options_share_currency(const gl_compared *a, const gl_compared *b)
 {
     return strcmp(a->plan->cost.currency, b->plan->cost.currency) == 0;
 }
@@ -339,7 +332,7 @@ static money_of_pair money_of(const gl_compared *a, const gl_compared *b)
 {
     const double nan = (double)NAN;
     money_of_pair money = {nan, {.months = nan, .network = nan, .network_at_even = nan}, NULL};
-    if (!is_priced(a) || !is_priced(b) || !same_currency(a, b))
+    if (!gl_option_is_priced(a) || !gl_option_is_priced(b) || !gl_options_share_currency(a, b))
         return money;
     money.probability_cheaper = gl_cost_probability_cheaper(&a->plan->cost, &b->plan->cost);
     money.even = gl_cost_break_even(&a->plan->cost, &b->plan->cost);
@@ -364,291 +357,4 @@ gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena)
         PROBABILITY(AS_CELL)
     }
     return table;
-}
-
-/* ---- in words ---- */
-
-/* "inside a node needs 96 GB/s per GPU, pcie5-x16 gives 21 GB/s: TOO SLOW, 22 % of it" */
-static const char *tier_text(const gl_plan *plan, gl_tier_kind tier, gl_arena *arena)
-{
-    const gl_bandwidth_need *need = &plan->needs[tier];
-    const char *place = tier == GL_TIER_INTRA_NODE ? "in a node" : "between nodes";
-    if (need->verdict == GL_VERDICT_NOT_USED)
-        return "";
-    const char *has = gl_quantity_text(need->available_bytes_per_s, GL_BYTES_PER_S, arena);
-    const char *link = gl_headline_link(plan, tier);
-    if (isnan(need->required_bytes_per_s))
-        return gl_arena_printf(arena, "   %s: %s gives %s; %s\n", place, link, has,
-                               plan->compute.known ? "no bandwidth meets the target"
-                                                   : "what it needs is not known");
-    return gl_arena_printf(arena, "   %s: needs %s per GPU, %s gives %s: %s\n", place,
-                           gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena),
-                           link, has, gl_headline_verdict(need, arena));
-}
-
-static const char *waits_text(const gl_plan *plan, gl_arena *arena)
-{
-    const gl_step *step = &plan->step;
-    const char *parts = gl_headline_exposed(plan, arena);
-    if (!(step->exposed_communication_s > 1e-3 * step->time_s))
-        return "   waits for communication: hardly\n";
-    return gl_arena_printf(arena, "   waits for communication: %s of the step%s%s\n",
-                           gl_percent_text(step->exposed_communication_s / step->time_s, arena),
-                           parts[0] != '\0' ? ": " : "", parts);
-}
-
-static const char *place_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
-{
-    const gl_compared *option = &comparison->options[index];
-    if (index == comparison->fastest)
-        return "fastest";
-    if (fabs(option->slower_frac) < 5e-4)
-        return "as fast";
-    return gl_arena_printf(arena, "%s slower", gl_percent_text(option->slower_frac, arena));
-}
-
-/* "16 x 8 GPUs", "64 of 2 x 72 GPUs" */
-static const char *gpus_text(const gl_setup *setup, const gl_option_note *note, gl_arena *arena)
-{
-    const gl_cluster *c = setup->cluster;
-    long long used = (long long)gl_workload_ranks(setup->workload);
-    const char *all = gl_arena_printf(arena, "%d x %d GPUs", c->nodes, c->gpus_per_node);
-    return !note->has_no_layout && used < (long long)c->nodes * c->gpus_per_node
-               ? gl_arena_printf(arena, "%lld of %s", used, all)
-               : all;
-}
-
-static const char *no_answer(const gl_compared *option)
-{
-    if (option->plan == NULL)
-        return "IMPOSSIBLE";
-    return gl_compared_runs(option) ? "NOT KNOWN" : "DOES NOT FIT";
-}
-
-static const char *meant_layout(const gl_compared *option, const gl_option_note *note,
-                                gl_arena *arena)
-{
-    const gl_workload *w = option->setup.workload;
-    return note->has_no_layout
-               ? ""
-               : gl_arena_printf(arena, "; %s", gl_layout_text(&w->parallel, &w->batch, arena));
-}
-
-/* What an option does, what it waits for, what its links need. */
-static const char *option_text(const gl_comparison *comparison, const gl_option_note *note,
-                               size_t index, gl_arena *arena)
-{
-    const gl_compared *option = &comparison->options[index];
-    const gl_plan *plan = option->plan;
-    const char *text =
-        gl_arena_printf(arena, "%lld  %s (%s): ", (long long)number_of(index),
-                        option->setup.cluster->name, gpus_text(&option->setup, note, arena));
-    const char *remedy =
-        note->remedy != NULL ? gl_arena_printf(arena, "   %s\n", note->remedy) : "";
-    if (note->why_not != NULL)
-        return gl_arena_printf(arena, "%s%s%s\n   %s\n%s", text, no_answer(option),
-                               meant_layout(option, note, arena), note->why_not, remedy);
-    return gl_arena_printf(
-        arena, "%s%s, %s (%s to %s), %.0f tokens/s a GPU; %s\n%s%s%s", text,
-        place_text(comparison, index, arena),
-        gl_quantity_text(plan->step.time_s, GL_SECONDS, arena),
-        gl_quantity_text(plan->step.time_p10_s, GL_SECONDS, arena),
-        gl_quantity_text(plan->step.time_p90_s, GL_SECONDS, arena), plan->step.tokens_per_s_per_gpu,
-        gl_layout_text(&option->setup.workload->parallel, &option->setup.workload->batch, arena),
-        waits_text(plan, arena), tier_text(plan, GL_TIER_INTRA_NODE, arena),
-        tier_text(plan, GL_TIER_INTER_NODE, arena));
-}
-
-/* "23.4 GB/s of bandwidth inside a node (has 5.3 GB/s)" */
-static const char *need_text(const gl_break_even *row, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%s %s (now %s)", gl_knob_describe(row->knob)->words,
-                           value_text(row->knob, row->limit, arena),
-                           value_text(row->knob, row->value, arena));
-}
-
-/* What alone would bring a slower option close. */
-static const char *catching_up(const gl_compared *option, gl_arena *arena)
-{
-    const char *text = "";
-    for (size_t i = 0; i < option->break_even_count; i++)
-        if (option->break_evens[i].kind == GL_BREAK_EVEN_NEEDED)
-            text = gl_arena_append(arena, text, "; or ", need_text(&option->break_evens[i], arena));
-    return text;
-}
-
-/* What the fastest could do without. */
-static const char *thinning(const gl_compared *option, gl_arena *arena)
-{
-    const char *text = "";
-    for (size_t i = 0; i < option->break_even_count; i++) {
-        const gl_break_even *row = &option->break_evens[i];
-        const char *words = gl_knob_describe(row->knob)->words;
-        if (row->kind == GL_BREAK_EVEN_ANY)
-            text = gl_arena_append(arena, text, "; or ", gl_arena_printf(arena, "any %s", words));
-        if (row->kind == GL_BREAK_EVEN_SPARE)
-            text = gl_arena_append(arena, text, "; or ", need_text(row, arena));
-    }
-    return text;
-}
-
-static double beats_fastest(const gl_comparison *comparison, size_t index)
-{
-    for (size_t i = 0; i < comparison->pair_count; i++) {
-        const gl_pair *pair = &comparison->pairs[i];
-        if (pair->a == index && pair->b == comparison->fastest)
-            return pair->probability;
-        if (pair->b == index && pair->a == comparison->fastest)
-            return 1 - pair->probability;
-    }
-    return (double)NAN;
-}
-
-/* What is left of a step when nothing waits for a link. */
-static double without_communication_s(const gl_plan *plan)
-{
-    const gl_step *step = &plan->step;
-    return step->time_s - step->exposed_communication_s - step->overlap_tax_s;
-}
-
-/* What the fastest takes for the work of an option's step. */
-static double fastest_s(const gl_comparison *comparison, const gl_compared *option)
-{
-    return option->plan->step.time_s / option->sequence_s *
-           comparison->options[comparison->fastest].sequence_s;
-}
-
-static const char *slower_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
-{
-    const gl_compared *option = &comparison->options[index];
-    const char *within = gl_percent_text(comparison->tolerance_frac, arena);
-    long long number = (long long)number_of(index),
-              fastest = (long long)number_of(comparison->fastest);
-    if (fabs(option->slower_frac) < 5e-4)
-        return gl_arena_printf(arena,
-                               "%lld is as fast as %lld: for this work what either has more is not "
-                               "needed\n",
-                               number, fastest);
-    if (option->slower_frac <= comparison->tolerance_frac)
-        return gl_arena_printf(arena,
-                               "%lld is within %s of %lld: for this work what %lld has more is not "
-                               "needed (P(%lld beats it) = %s)\n",
-                               number, within, fastest, fastest, number,
-                               gl_percent_text(beats_fastest(comparison, index), arena));
-    const char *needs = catching_up(option, arena);
-    double alone_s = without_communication_s(option->plan);
-    if (needs[0] == '\0' &&
-        alone_s > (1 + comparison->tolerance_frac) * fastest_s(comparison, option))
-        return gl_arena_printf(arena,
-                               "%lld comes within %s of %lld by no link: its GPUs take %s without "
-                               "any communication\n",
-                               number, within, fastest,
-                               gl_quantity_text(alone_s, GL_SECONDS, arena));
-    if (needs[0] == '\0')
-        return gl_arena_printf(arena,
-                               "%lld comes within %s of %lld by no single change of a link\n",
-                               number, within, fastest);
-    return gl_arena_printf(arena, "%lld comes within %s of %lld with %s\n", number, within, fastest,
-                           needs);
-}
-
-static bool any_runs(const gl_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->option_count; i++)
-        if (gl_compared_runs(&comparison->options[i]))
-            return true;
-    return false;
-}
-
-static const char *verdict_lines(const gl_comparison *comparison, gl_arena *arena)
-{
-    const char *text = "";
-    if (comparison->fastest == comparison->option_count)
-        return any_runs(comparison)
-                   ? "Step times are not known: nothing says which option is faster\n"
-                   : "No option runs this work as it is described\n";
-    for (size_t i = 0; i < comparison->option_count; i++)
-        if (i != comparison->fastest && gl_is_compared(&comparison->options[i]))
-            text = gl_arena_append(arena, text, "", slower_text(comparison, i, arena));
-    const char *less = thinning(&comparison->options[comparison->fastest], arena);
-    if (less[0] != '\0')
-        text = gl_arena_printf(arena, "%s%lld loses at most %s with %s\n", text,
-                               (long long)number_of(comparison->fastest),
-                               gl_percent_text(comparison->tolerance_frac, arena), less);
-    return text;
-}
-
-/* ---- in money ---- */
-
-static double token_price(const gl_compared *option)
-{
-    return option->plan->cost.typical.per_million_tokens;
-}
-
-/* "0.52 USD a million tokens (0.41 to 0.70), 7,800,000 USD a run (6,150,000 to 10,500,000)" */
-static const char *price_text(const gl_compared *option, gl_arena *arena)
-{
-    const gl_cost *cost = &option->plan->cost;
-    const char *run =
-        isnan(cost->typical.per_run)
-            ? ""
-            : gl_arena_printf(arena, ", %s %s a run%s", gl_money_text(cost->typical.per_run, arena),
-                              cost->currency, gl_cost_interval_text(&cost->per_run, "", arena));
-    return gl_arena_printf(arena, "%s %s a million tokens%s%s",
-                           gl_money_text(token_price(option), arena), cost->currency,
-                           gl_cost_interval_text(&cost->per_million_tokens, "", arena), run);
-}
-
-/* What an option costs more than the cheapest, and why that is not known where it is not. */
-static const char *dearer_text(const gl_comparison *comparison, size_t index, size_t cheapest,
-                               gl_arena *arena)
-{
-    const gl_compared *option = &comparison->options[index], *best = &comparison->options[cheapest];
-    long long number = (long long)number_of(index);
-    if (!is_priced(option))
-        return gl_arena_printf(arena, "%lld has no price: %s\n", number,
-                               option->plan->cost.missing != NULL
-                                   ? "a part of it has none, see the warnings"
-                                   : cost_missing(option->plan));
-    if (!same_currency(option, best))
-        return gl_arena_printf(arena, "%lld costs %s, in another currency\n", number,
-                               price_text(option, arena));
-    double more = token_price(option) / token_price(best) - 1;
-    if (more < 5e-4)
-        return gl_arena_printf(arena, "%lld costs as much: %s\n", number,
-                               price_text(option, arena));
-    return gl_arena_printf(
-        arena, "%lld costs %s more: %s; P(%lld is cheaper) = %s\n", number,
-        gl_percent_text(more, arena), price_text(option, arena), number,
-        gl_percent_text(gl_cost_probability_cheaper(&option->plan->cost, &best->plan->cost),
-                        arena));
-}
-
-/* Which is cheaper, by how much and how surely; "" where no two options are compared or none has a
- * price. */
-static const char *money_lines(const gl_comparison *comparison, gl_arena *arena)
-{
-    bool against_another;
-    size_t cheapest = gl_cheapest_option(comparison, &against_another);
-    const char *text = "";
-    if (cheapest == comparison->option_count || comparison->pair_count == 0)
-        return "";
-    for (size_t i = 0; i < comparison->option_count; i++)
-        if (i != cheapest && gl_is_compared(&comparison->options[i]))
-            text = gl_arena_append(arena, text, "", dearer_text(comparison, i, cheapest, arena));
-    return gl_arena_printf(arena, "%lld %s %s\n%s", (long long)number_of(cheapest),
-                           against_another ? "is cheapest:" : "costs",
-                           price_text(&comparison->options[cheapest], arena), text);
-}
-
-const char *gl_options_headline(const gl_comparison *comparison, const gl_option_note *notes,
-                                const char *model, bool best_layouts, gl_arena *arena)
-{
-    const char *text =
-        gl_arena_printf(arena, "%s: %zu options, each with %s\n\n", model, comparison->option_count,
-                        best_layouts ? "its best layout" : "the layout given");
-    for (size_t i = 0; i < comparison->option_count; i++)
-        text = gl_arena_printf(arena, "%s%s", text, option_text(comparison, &notes[i], i, arena));
-    return gl_arena_printf(arena, "%s\n%s%s", text, verdict_lines(comparison, arena),
-                           money_lines(comparison, arena));
 }

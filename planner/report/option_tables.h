@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Options against each other as tables, and in words: which is fastest and how sure that is, what
- * waits for what, what each would need to keep up, and whether the faster link is needed at all.
+ * Options against each other as tables: which is fastest and how sure that is, what waits for what,
+ * what each would need to keep up, and whether the faster link is needed at all.
  */
 #ifndef GL_REPORT_OPTION_TABLES_H
 #define GL_REPORT_OPTION_TABLES_H
@@ -30,9 +30,5 @@ gl_table *gl_spare_table(const gl_break_even *rows, size_t count, gl_arena *aren
 /* Across all options. */
 gl_table *gl_break_even_table(const gl_comparison *comparison, gl_arena *arena);
 gl_table *gl_probability_table(const gl_comparison *comparison, gl_arena *arena);
-
-/* The answer in words. */
-const char *gl_options_headline(const gl_comparison *comparison, const gl_option_note *notes,
-                                const char *model, bool best_layouts, gl_arena *arena);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was read, told again: the tables model, parallel, training and cluster. */
-#include "common/text.h"
 #include "planner/input/fields.h"
 #include "planner/report/plan_parts.h"
 
@@ -139,6 +138,8 @@ static const char *fabric_name(gl_fabric fabric)
     X("fabric", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                  \
       gl_text(cluster->nodes > 1 ? fabric_name(cluster->fabric) : NULL))                           \
     X("oversubscription", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(cluster->oversubscription))    \
+    X("core_oversubscription", NULL, GL_NUMBER, GL_FOR_MACHINES,                                   \
+      gl_real(cluster->core_oversubscription))                                                     \
     X("radix", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                   \
       cluster->radix > 0 ? gl_integer(cluster->radix) : (gl_cell){.type = GL_CELL_EMPTY})          \
     X("in_network_reduction", NULL, GL_NUMBER, GL_FOR_MACHINES,                                    \

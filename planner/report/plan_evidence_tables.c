@@ -4,9 +4,6 @@
 #include "planner/report/option_tables.h"
 #include "planner/report/plan_parts.h"
 
-#include <math.h>
-#include <string.h>
-
 #define NETWORK(X)                                                                                 \
     X("curve", "Curve", GL_NUMBER, GL_FOR_ALL, gl_integer(curve->id))                              \
     X("collective", "Collective", GL_NUMBER, GL_FOR_ALL,                                           \

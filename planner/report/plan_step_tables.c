@@ -4,7 +4,6 @@
 #include "planner/report/plan_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 static double payload_bytes(const gl_traffic_row *traffic)
 {

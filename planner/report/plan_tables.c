@@ -206,6 +206,19 @@ static size_t collect_notes(const gl_plan_view *view, gl_arena *arena, gl_scenar
     return capacity;
 }
 
+/* People read it where the cost is. */
+static const char *idle_note(const gl_plan_context *c)
+{
+    const gl_cost *cost = &c->plan->cost;
+    long long idle = (long long)gl_cost_idle_gpus(cost);
+    return cost->cluster == NULL || idle == 0 || c->view->for_people
+               ? NULL
+               : gl_arena_printf(c->arena,
+                                 "the cost is that of all %lld GPUs of the cluster, of which this "
+                                 "layout leaves %lld idle",
+                                 (long long)cost->gpus, idle);
+}
+
 static void collect_warnings(const gl_plan_context *c, gl_scenario *out)
 {
     size_t capacity = collect_notes(c->view, c->arena, out);
@@ -214,6 +227,9 @@ static void collect_warnings(const gl_plan_context *c, gl_scenario *out)
     for (size_t i = 0; i < COUNT(gaps); i++)
         if (gaps[i].is_missing(c->plan))
             add_warning(out, &capacity, c->arena, gaps[i].reason);
+    const char *idle = idle_note(c);
+    if (idle != NULL)
+        add_warning(out, &capacity, c->arena, idle);
 }
 
 void gl_plan_scenario(const gl_plan *plan, const gl_plan_view *view, gl_arena *arena,

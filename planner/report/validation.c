@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/validation.h"
-#include "common/order.h"
+#include "common/quantile.h"
 #include "planner/report/columns.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* One list per table, as in plan_tables.c. */
@@ -220,13 +219,10 @@ static double bias(const group *g)
 static double median_absolute(const group *g, gl_arena *arena)
 {
     size_t n = (size_t)g->planned;
-    if (n == 0)
-        return (double)NAN;
-    double *sorted = GL_ARENA_NEW(arena, double, n);
+    double *sizes = GL_ARENA_NEW(arena, double, n);
     for (size_t i = 0; i < n; i++)
-        sorted[i] = fabs(g->errors[i]);
-    qsort(sorted, n, sizeof *sorted, gl_compare_doubles);
-    return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+        sizes[i] = fabs(g->errors[i]);
+    return gl_median(sizes, n);
 }
 
 static double coverage(const group *g)

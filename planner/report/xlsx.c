@@ -5,9 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* What a sheet holds below its bill: inputs, and figures that follow from them. */
 typedef enum line_key {

@@ -158,6 +158,7 @@ bool gl_comm_predict(const gl_comm_run *run, const gl_link *intra, const gl_link
                           .inter.link = inter,
                           .nics_per_node = run->nics_per_node,
                           .oversubscription = 1,
+                          .core_oversubscription = 1,
                           .in_network_reduction = run->in_network_reduction};
     gl_network_query query = {
         .collective = run->collective, .placement = run->placement, .size_bytes = run->size_bytes};

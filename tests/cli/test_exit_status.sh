@@ -35,17 +35,17 @@ table gpulink-plan <<ROWS
 2|--set parallel.tp: this key is set twice|plan model.yaml $cluster --set parallel.tp=1 --set parallel.tp=2
 2|--set batch.micro: this key is set twice, also by batch|plan model.yaml $cluster --set batch.micro=1 --set 'batch={global: 8}'
 2|parallel.tpp: unknown field|plan model.yaml $cluster --set parallel.tpp=4
-2|parallel.tp: 'many' does not start|plan model.yaml $cluster --set parallel.tp=many
+2|parallel.tp: 'many' is not a whole number|plan model.yaml $cluster --set parallel.tp=many
 2|parallel.tp: '0' is out of range|plan model.yaml $cluster --set parallel.tp=0
 2|parallel.schedule: found 'fast'|plan model.yaml $cluster --set parallel.schedule=fast
 2|has no unit|plan model.yaml $cluster --set buckets.gradient=25
 2|not valid YAML|plan model.yaml $cluster --set 'batch={global: 8'
 2|holds a value, not further keys|plan model.yaml $cluster --set model.layers.x=1
-2|cluster.nodes: 'two' does not start|plan model.yaml $cluster --set cluster.nodes=two
+2|cluster.nodes: 'two' is not a whole number|plan model.yaml $cluster --set cluster.nodes=two
 2|cluster.nods: unknown field|plan model.yaml $cluster --set cluster.nods=2
 2|--set cluster.nodes needs a cluster description|plan model.yaml --cluster lab.db --set cluster.nodes=2
 2|parallel.tpp: unknown field|plan model.yaml $cluster --sweep parallel.tpp=1,2
-2|parallel.tp: 'two' does not start|plan model.yaml $cluster --sweep parallel.tp=1,two
+2|parallel.tp: 'two' is not a whole number|plan model.yaml $cluster --sweep parallel.tp=1,two
 2|--sweep parallel.tp: this key is set twice|plan model.yaml $cluster --sweep parallel.tp=1 --sweep parallel.tp=2
 3|heads .32. must be a multiple of tp .3.|plan model.yaml $cluster --set parallel.tp=3 --set parallel.dp=1
 3|needs 2048 GPUs|plan model.yaml $cluster --set parallel.dp=1024 --set batch.global=1024

@@ -165,3 +165,26 @@ cp "$GPULINK_SOURCE/data/clusters/$cluster.yaml" own.yaml
 expect 2 'overwrite the input good\.yaml' gpulink-plan good.yaml --cluster "$cluster" --output ./good.yaml
 expect 2 'overwrite the input own\.yaml' gpulink-plan good.yaml --cluster own.yaml --output own.yaml
 expect 0 '' cmp "$base" good.yaml
+
+# What is given for a config.json and is none, or says more than is planned.
+odd() {
+    local status=$1 words=$2
+    printf '%s\n' "$3" >odd.json
+    says "$status" "$words" gpulink-plan --huggingface odd.json --gpus 8 --cluster hgx-h100-16-ndr --set batch.global=64 --fix micro=1 \
+        --fix schedule=1f1b --no-recompute
+}
+llama='"hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008, "vocab_size": 32000'
+odd 0 'on 8 GPUs' "{\"model_type\": \"llama\", $llama}"
+odd 3 'odd.json: is no Hugging Face config.json: that says its model_type' '{}'
+odd 3 'odd.json: is no Hugging Face config.json: that says its model_type' '{"weight_map": {"a": "b"}}'
+odd 3 'is neither a model description (model: …) nor a Hugging Face config.json: it holds a list' '[1, 2]'
+odd 3 'is neither a model description (model: …) nor a Hugging Face config.json: it holds a text' 'version https://git-lfs.github.com/spec/v1'
+odd 3 'num_hidden_layers: missing; a configuration of model_type llama needs it' '{"model_type": "llama", "hidden_size": 4096}'
+odd 3 "'llava' joins a text model with others, which are not planned: save its text_config (llama)" \
+    '{"model_type": "llava", "text_config": {"model_type": "llama"}}'
+odd 3 "model_type: 'gemma3' is not supported" '{"model_type": "gemma3", "text_config": {"model_type": "gemma3_text"}}'
+odd 3 'n_routed_experts: missing' "{\"model_type\": \"deepseek_v3\", $llama, \"kv_lora_rank\": 512, \"qk_nope_head_dim\": 128,
+    \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, \"num_experts_per_tok\": 8, \"moe_intermediate_size\": 2048}"
+odd 0 'quantization_config: is how weights are stored' "{\"model_type\": \"llama\", $llama, \"quantization_config\": {\"bits\": 4}}"
+says 3 'a model of the hub is not fetched: download its config.json' gpulink-plan --huggingface meta-llama/Llama-3-8B --cluster h200-nvlink
+says 2 'is a description: give it without' gpulink-plan --huggingface "$models/llama3-8b.yaml" --cluster h200-nvlink

@@ -173,3 +173,22 @@ expect 2 'table .nonsense' gpulink-plan compare "$model" "${pair[@]}" --table no
 expect 3 'no such cluster' gpulink-plan compare "$model" --cluster h200-nvlink --cluster nowhere
 expect 2 'calibration database' gpulink-plan compare "$model" "${pair[@]}" --set cluster.nodes=2
 expect 4 'No space left' gpulink-plan compare "$model" "${pair[@]}" --output /dev/full
+
+# A sweep makes an option of each value: the same answer as the same options given one by one, by names that tell them apart.
+large=("$models/llama3-8b.yaml" --cluster hgx-h100-16-ndr)
+thin=cluster.inter_node.oversubscription
+expect 0 '^2  16 x HGX H100.* with inter_node.oversubscription=4' gpulink-plan compare "${large[@]}" --sweep $thin=1,4
+expect 0 '^1  8 x HGX H100' gpulink-plan compare "${large[@]}" --sweep cluster.nodes=8,16 --set parallel.dp=32
+gpulink-plan compare "${large[@]}" --cluster hgx-h100-16-ndr-4to1 -q -f csv >by-hand.csv
+gpulink-plan compare "${large[@]}" --sweep cluster.inter_node.fabric=rail-optimised,fat-tree --sweep $thin=1,4 -q -f csv >swept.csv
+checks=$((checks + 1))
+figures() { sed -n '2p;$p' "$1" | sed 's/"[^"]*"/name/g' | cut -d, -f 11-14,48-; }
+[ "$(wc -l <swept.csv)" -eq 5 ] && [ "$(figures swept.csv)" = "$(figures by-hand.csv)" ] || fail 'a swept option is another than the same by hand'
+expect 0 'left out parallel.tp=3: heads .32. must be a multiple of tp' \
+    bash -c 'gpulink-plan compare "$@" --sweep parallel.tp=2,3,4 --set batch.global=1024 --set parallel.dp=32 2>&1' _ "${large[@]}"
+expect 3 'heads .32. must be a multiple of tp .3.' gpulink-plan compare "${large[@]}" --sweep parallel.tp=3,5
+expect 2 'changes the work.*: gpulink-plan plan .* --sweep model.sequence=4096,8192$' \
+    gpulink-plan compare "${large[@]}" --sweep model.sequence=4096,8192
+expect 2 'parallel.tp: --best-layout chooses it for each option' gpulink-plan compare "${large[@]}" --best-layout --sweep parallel.tp=2,4
+expect 2 'two options or more: give --cluster for each, or --sweep' gpulink-plan compare "${large[@]}" --sweep $thin=2
+expect 2 'at most 100 options, found 200' gpulink-plan compare "${large[@]}" --cluster hgx-h200-16-ndr --sweep "$thin=$(seq -s, 100)"

@@ -54,3 +54,21 @@ expect 0 'the expansion to 5000 nodes has no total' gpulink-plan models/llama3-7
     --set cluster.inter_node.radix=16 --set cluster.expansion.nodes=5000 --set cluster.expansion.after_months=12 --table cost
 expect 0 'the switches of the description have 4096 ports' gpulink-plan models/llama3-70b.yaml --cluster $cluster \
     --set cluster.inter_node.radix=4096 --table cost
+
+# GPUs that the layout leaves idle are paid for, and said wherever a cost is: in words, tables, JSON, CSV, HTML, side by side.
+half=(models/llama3-8b.yaml --set cluster.nodes=32)
+expect 0 '^ +all of it pays for 256 GPUs, of which 128 are idle$' gpulink-plan "${half[@]}" --cluster $cluster
+expect 0 '^  of them idle +128$' gpulink-plan "${half[@]}" --cluster $cluster --table cost
+says 0 'the cost is that of all 256 GPUs of the cluster, of which this layout leaves 128 idle' \
+    gpulink-plan "${half[@]}" --cluster $cluster --format json
+expect 0 '"idle_gpus": 128' gpulink-plan "${half[@]}" --cluster $cluster -q --format json
+says 0 'all of it pays for 256 GPUs, of which 128 are idle' gpulink-plan "${half[@]}" --cluster $cluster --format html
+both=(gpulink-plan compare "${half[@]}" --cluster "$cluster" --cluster hgx-h200-16-ndr)
+expect 0 'with 128( idle|$)|^128 idle' "${both[@]}"
+expect 0 'Idle GPUs' "${both[@]}"
+expect 0 'Idle GPUs' "${both[@]}" --format html
+says 0 'of which this layout leaves 128 idle' "${both[@]}" --format json
+checks=$((checks + 1))
+gpulink-plan models/llama3-8b.yaml --cluster $cluster >out 2>err
+! grep -q 'idle' out || fail 'idle GPUs where all are used'
+expect 0 '"idle_gpus": 0' gpulink-plan models/llama3-8b.yaml --cluster $cluster -q --format json

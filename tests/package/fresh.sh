@@ -12,16 +12,20 @@ command -v debootstrap >/dev/null || { echo 'fresh.sh: debootstrap is missing'; 
 work=$(mktemp -d "$folder/gpulink-fresh.XXXXXX")
 root=$work/root
 
-leave() {
+# Nothing is removed while a folder of this machine is mounted below.
+unmounted() {
     umount "$root/dev" "$root/proc" 2>/dev/null || true
-    mountpoint -q "$root/proc" || mountpoint -q "$root/dev" || rm -rf "$work"
+    ! mountpoint -q "$root/proc" && ! mountpoint -q "$root/dev"
+}
+leave() {
+    unmounted && rm -rf --one-file-system "$work"
 }
 trap leave EXIT
 
 # A fresh system, with what this machine's apt needs to reach its mirrors.
 fresh() {
-    umount "$root/dev" "$root/proc" 2>/dev/null || true
-    rm -rf "$root"
+    unmounted || { echo 'fresh.sh: something still runs in the system that was made'; exit 1; }
+    rm -rf --one-file-system "$root"
     cp -a "$work/base" "$root"
     mount --bind /proc "$root/proc"
     mount --bind /dev "$root/dev"
@@ -74,6 +78,7 @@ into() {
     inside gpulink-plan /usr/share/gpulink/models/llama-1.1b-ddp.yaml --cluster h200-nvlink | grep '^Llama 1.1B'
     inside gpulink-calibrate --version
     inside apt-get purge -y gpulink gpulink-calibrate
-    [ -z "$(find "$root" -xdev -path '*gpulink*' -not -path '*/packages*' -not -path '*/var/lib/apt/*')" ]
+    left=$(inside find / -xdev -path '*gpulink*' -not -path '/packages*' -not -path '/var/lib/apt/*')
+    [ -z "$left" ] || { echo "left behind: $left"; return 1; }
 }
 timed 'packages installed by apt, run, removed' into

@@ -43,6 +43,7 @@ static gl_cluster random_cluster(uint64_t *seed, const gl_link *intra, const gl_
                         .nics_per_node = random_between(seed, 1, 16),
                         .fabric = (gl_fabric)random_between(seed, 0, 2),
                         .oversubscription = random_between(seed, 1, 4),
+                        .core_oversubscription = random_between(seed, 1, 4),
                         .radix = random_between(seed, 0, 1) * random_between(seed, 16, 128),
                         .in_network_reduction = random_between(seed, 0, 1) == 1};
 }
@@ -91,7 +92,7 @@ static void catalogue_times_obey(void **unused)
         assert_true(time_of(&better, &query, arena) <= t);
         better = cluster;
         better.nics_per_node *= 2;
-        better.oversubscription = 1;
+        better.oversubscription = better.core_oversubscription = 1;
         better.radix = 0; /* more ports a node fill a leaf sooner: compared without */
         cluster.radix = 0;
         assert_true(time_of(&better, &query, arena) <=
@@ -150,6 +151,7 @@ static void families_stay_in_bounds(void **unused)
                               .nodes = 1,
                               .gpus_per_node = 64,
                               .oversubscription = 1,
+                              .core_oversubscription = 1,
                               .intra = {.curves = curves, .curve_count = 3}};
         for (int ranks = 3; ranks <= 64; ranks++) {
             gl_network_query query = {.collective = GL_ALL_REDUCE,

@@ -68,6 +68,7 @@ static void make_world(world *w, double intra_bw, double inter_bw)
                               .inter.link = &w->inter,
                               .nics_per_node = 8,
                               .oversubscription = 1,
+                              .core_oversubscription = 1,
                               .overlap_taxes = &w->taxes};
 }
 

@@ -93,6 +93,7 @@ static void make_world(uint64_t *random, world *w)
                               .inter.link = &w->inter,
                               .nics_per_node = 1 << random_between(random, 0, 3),
                               .oversubscription = (double)random_between(random, 1, 4),
+                              .core_oversubscription = (double)random_between(random, 1, 4),
                               .overlap_taxes = &w->taxes};
     make_workload(random, &w->workload);
     w->setup = (gl_setup){&w->workload, &w->cluster};
@@ -114,7 +115,8 @@ static void test_more_is_never_slower(void **state)
             const gl_sensitivity *r = &rows[k];
             gl_knob knob = r->knob;
             bool costs = knob == GL_KNOB_INTRA_LATENCY || knob == GL_KNOB_INTER_LATENCY ||
-                         knob == GL_KNOB_OVERSUBSCRIPTION || knob == GL_KNOB_OVERLAP_TAX;
+                         knob == GL_KNOB_OVERSUBSCRIPTION ||
+                         knob == GL_KNOB_CORE_OVERSUBSCRIPTION || knob == GL_KNOB_OVERLAP_TAX;
             double better = costs ? r->low_s : r->high_s, worse = costs ? r->high_s : r->low_s;
             if (knob == GL_KNOB_DOMAIN || knob == GL_KNOB_OVERLAP)
                 continue; /* another layout on nodes; hiding may cost more than it saves */
@@ -190,7 +192,8 @@ static void test_knobs_turn_what_they_name(void **state)
             assert_true(gl_knob_turn((gl_knob)k, 2 * value, &w.setup, arena, &changed));
             assert_close(gl_knob_value((gl_knob)k, &changed), 2 * value, 1e-12);
             for (int other = 0; other < GL_KNOB_COUNT; other++)
-                if (other != k && k != GL_KNOB_DOMAIN && other != GL_KNOB_OUTSIDE_BANDWIDTH)
+                if (other != k && k != GL_KNOB_DOMAIN && other != GL_KNOB_OUTSIDE_BANDWIDTH &&
+                    other != GL_KNOB_CORE_OVERSUBSCRIPTION) /* cores come and go with ports */
                     assert_close(gl_knob_value((gl_knob)other, &changed),
                                  gl_knob_value((gl_knob)other, &w.setup), 1e-12);
             assert_int_equal(changed.cluster->nodes * changed.cluster->gpus_per_node,

@@ -505,6 +505,46 @@ static void test_settings_of_a_description(void **state)
     outcome_free(&l.o);
 }
 
+static void assert_named(const char *own, const char *option, const char *setting,
+                         const char *value, const char *expected)
+{
+    char text[400];
+    const gl_setting one = {setting, value, option};
+    snprintf(text, sizeof text, DESCRIPTION INTRA INTER "%s%s", own[0] != '\0' ? "  name: " : "",
+             own);
+    loaded l = load_set(write_file("c.yaml", text), &one, 1);
+    assert_loaded(&l.o);
+    assert_string_equal(l.cluster.name, expected);
+    outcome_free(&l.o);
+}
+
+/* No heading promises other machines than those that are planned. */
+static void test_name_of_a_changed_cluster(void **state)
+{
+    (void)state;
+    const char *own = "16 x HGX, 8 x NDR", *nodes = "cluster.nodes";
+    assert_named(own, "--set", nodes, "8", "8 x HGX, 8 x NDR");
+    assert_named(own, "--set", nodes, "16", own);
+    assert_named(own, "--sweep", nodes, "8", "n x HGX, 8 x NDR");
+    assert_named("8 x NDR each", "--set", nodes, "8", "8 x NDR each"); /* no number of nodes */
+    assert_named("lab", "--set", nodes, "8", "lab");
+    assert_named("", "--set", nodes, "8", "c");
+    assert_named(own, "--set", "cluster.intra_node.link", "pcie5-x16",
+                 "16 x HGX, 8 x NDR with intra_node.link=pcie5-x16");
+    assert_named(own, "--sweep", "cluster.intra_node.link", "pcie5-x16", own);
+    assert_named(own, "--set", "cluster.expansion.nodes", "32", own);
+    assert_named(own, "--set", "cluster.name", "16 x ours", "16 x ours");
+    const gl_setting all[] = {{nodes, "4", "--set"},
+                              {"cluster.gpus_per_node", "4", "--set"},
+                              {"parallel.tp", "4", "--set"},
+                              {"cluster.inter_node.oversubscription", "2", "--set"}};
+    loaded l = load_set(write_file("c.yaml", DESCRIPTION INTRA INTER "  name: 16 x HGX"), all, 4);
+    assert_loaded(&l.o);
+    assert_string_equal(l.cluster.name,
+                        "4 x HGX with gpus_per_node=4, inter_node.oversubscription=2");
+    outcome_free(&l.o);
+}
+
 static void test_price_lists(void **state)
 {
     (void)state;
@@ -677,6 +717,84 @@ static void test_link_files(void **state)
     refused_link("link:\n  title: T\n", ":1:1: link.transport: missing; it is required");
 }
 
+/* A warning that holds this fragment, or none about a bandwidth when it is NULL. */
+static void doubted(const char *text, const char *fragment)
+{
+    loaded l = load(write_file("c.yaml", text));
+    assert_loaded(&l.o); /* doubted, and planned all the same */
+    if (fragment != NULL ? !has_warning(&l.o, fragment) : has_warning(&l.o, "is planned, ")) {
+        print_outcome(&l.o);
+        fail_msg("expected: %s", fragment != NULL ? fragment : "no doubt");
+    }
+    outcome_free(&l.o);
+}
+
+#define NIC(bandwidth)                                                                             \
+    DESCRIPTION INTRA "  inter_node: {link: ib-ndr, nics_per_node: 8, bandwidth: " bandwidth "}\n"
+#define OWN_LINK DESCRIPTION "  intra_node: {link: ./fast.yaml}\n" INTER
+
+static void write_own_link(const char *transport, const char *bandwidth)
+{
+    char text[800];
+    snprintf(text, sizeof text,
+             "link:\n  title: T\n  transport: %s\n%s  bandwidth: {value: %s, source: s}\n"
+             "  efficiency: {value: 80%%, source: s}\n  base_latency: {value: 7 us, source: s}\n"
+             "  step_latency: {value: 1 us, source: s}\n  half_size: {value: 1 MiB, source: s}\n",
+             transport, LINK_SOURCES, bandwidth);
+    write_file("fast.yaml", text);
+}
+
+static void test_bits_taken_for_bytes(void **state)
+{
+    (void)state;
+    doubted(NIC("400 GB/s"),
+            "c.yaml:6:59: cluster.inter_node.bandwidth: a NIC of 400 GB/s is planned, 8 times what "
+            "ib-ndr has (50.0 GB/s = 400 Gbit/s): bytes where bits are meant? did you mean 400 "
+            "Gbit/s?");
+    doubted(NIC("200 GB/s"), "4 times what ib-ndr has");
+    doubted(NIC("400 Gbit/s"), NULL);
+    doubted(NIC("50 GB/s"), NULL);
+    doubted(NIC("800 Gbit/s"), NULL); /* the next generation under the name of this one */
+    doubted(NIC("10 Gbit/s"), NULL);
+    write_own_link("nvlink", "7200 GB/s");
+    doubted(OWN_LINK, "fast.yaml: link.bandwidth: a link of 7200 GB/s is planned, 8 times the "
+                      "fastest of its kind in the catalogue (nvl72, 900 GB/s per direction): bytes "
+                      "where bits are meant?");
+    write_own_link("nvlink", "1800 GB/s"); /* the next generation */
+    doubted(OWN_LINK, NULL);
+    write_own_link("pcie-p2p", "504 GB/s");
+    doubted(OWN_LINK, "8 times the fastest of its kind in the catalogue (pcie5-x16");
+    write_own_link("pcie-p2p", "128 GB/s");
+    doubted(OWN_LINK, NULL);
+    write_own_link("net-roce", "400 GB/s");
+    doubted(DESCRIPTION INTRA "  inter_node: {link: ./fast.yaml, nics_per_node: 8}\n",
+            "4 times the fastest of its kind in the catalogue (ib-xdr, 100 GB/s per direction)");
+}
+
+#define PODS(nodes, more)                                                                          \
+    "cluster: {name: pods, gpu: h200-sxm, nodes: " nodes ", gpus_per_node: 8,\n"                   \
+    "  intra_node: {link: nvlink4}, inter_node: {link: ib-ndr, nics_per_node: 8,\n"                \
+    "  fabric: rail-optimised, core_oversubscription: 7" more "}}\n"
+
+static void test_thinned_cores_need_cores(void **state)
+{
+    (void)state;
+    loaded l = load(write_file("c.yaml", PODS("512", ", radix: 64")));
+    assert_loaded(&l.o);
+    assert_close(l.cluster.core_oversubscription, 7, 0);
+    assert_int_equal(l.o.warnings.count, 0);
+    outcome_free(&l.o);
+    l = load(write_file("c.yaml", PODS("256", ", radix: 64")));
+    assert_loaded(&l.o);
+    assert_int_equal(l.o.warnings.count, 1);
+    assert_non_null(strstr(l.o.warnings.items[0],
+                           "c.yaml:3:50: cluster.inter_node.core_oversubscription: "
+                           "256 nodes need no core above spines of 64 ports"));
+    outcome_free(&l.o);
+    refused(PODS("512", ""),
+            ":2:32: cluster.inter_node.radix: missing; which groups cross a core depends on it");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -693,10 +811,13 @@ int main(void)
         cmocka_unit_test(test_description_refused),
         cmocka_unit_test(test_cables_are_long_enough),
         cmocka_unit_test(test_settings_of_a_description),
+        cmocka_unit_test(test_name_of_a_changed_cluster),
         cmocka_unit_test(test_calibrations_of_a_description),
         cmocka_unit_test(test_names),
+        cmocka_unit_test(test_thinned_cores_need_cores),
         cmocka_unit_test(test_bundled_catalogue),
         cmocka_unit_test(test_link_files),
+        cmocka_unit_test(test_bits_taken_for_bytes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

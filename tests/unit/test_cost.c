@@ -327,9 +327,9 @@ static void expect_servers(const char *gpu, int nodes, int gpus_per_node, const 
     snprintf(part, sizeof part, "server.%s", gpu);
     priced p = price(head, tail);
     assert_int_equal(pieces_of(&p.cost.bom, part), servers);
-    assert_int_equal(p.cost.note_count, note != NULL);
-    if (note != NULL && strstr(p.cost.notes[0], note) == NULL)
-        fail_msg("'%s' is not in '%s'", note, p.cost.notes[0]);
+    assert_int_equal(p.cost.notes.count, note != NULL);
+    if (note != NULL && strstr(p.cost.notes.items[0], note) == NULL)
+        fail_msg("'%s' is not in '%s'", note, p.cost.notes.items[0]);
     outcome_free(&p.o);
 }
 
@@ -400,8 +400,8 @@ static void test_ports_of_the_priced_switch(void **state)
                    "{switch.ib-ndr: {typical: ..., ports: 4096}}}");
     priced p = price(HGX("16"), "  inter_node: {link: roce-400, nics_per_node: 8, fabric: "
                                 "rail-optimised, radix: 64}\nprices: standard\n");
-    assert_int_equal(p.cost.note_count, 1);
-    assert_string_equal(p.cost.notes[0],
+    assert_int_equal(p.cost.notes.count, 1);
+    assert_string_equal(p.cost.notes.items[0],
                         "12 switches of 64 ports are billed at the price of one with 128 ports "
                         "(Spectrum-4 SN5600 class, 128 x 400G); with all its ports "
                         "(cluster.inter_node.radix: 128) 1 would do");
@@ -412,7 +412,7 @@ static void test_ports_of_the_priced_switch(void **state)
     "standard\n"
     p = price(HGX("16"), PLANES("256"));
     assert_null(p.cost.missing);
-    assert_int_equal(p.cost.note_count, 0);
+    assert_int_equal(p.cost.notes.count, 0);
     outcome_free(&p.o);
     expect_missing(HGX("16"), PLANES("257"), "one with 256 ports");
     p = price(HGX("16"), NDR("") "prices: {parts: {switch.ib-ndr: {ports: 32}}}\n");
@@ -491,17 +491,17 @@ static void test_energy_or_colocation(void **state)
                             "here (cluster.site.power_by): leave this out; never both");
     outcome_free(&both.o);
     priced nowhere = price(HGX("1"), "  site: {region: Atlantis}\nprices: standard\n");
-    assert_int_equal(nowhere.cost.note_count, 1);
-    assert_non_null(strstr(nowhere.cost.notes[0], "electricity.atlantis"));
+    assert_int_equal(nowhere.cost.notes.count, 1);
+    assert_non_null(strstr(nowhere.cost.notes.items[0], "electricity.atlantis"));
     outcome_free(&nowhere.o);
 }
 
 static void expect_note(const char *tail, const char *text)
 {
     priced p = price(HGX("2"), tail);
-    assert_int_equal(p.cost.note_count, text != NULL);
+    assert_int_equal(p.cost.notes.count, text != NULL);
     if (text != NULL)
-        assert_string_equal(p.cost.notes[0], text);
+        assert_string_equal(p.cost.notes.items[0], text);
     outcome_free(&p.o);
 }
 
@@ -558,7 +558,7 @@ static void test_expansion_has_its_network(void **state)
                          "  expansion: {nodes: 5000, after_months: 12}\nprices: standard\n");
     assert_null(p.cost.missing);
     assert_true(isnan(p.cost.expansion.at_once) && isnan(p.cost.expansion.staged));
-    assert_non_null(strstr(p.cost.notes[p.cost.note_count - 1],
+    assert_non_null(strstr(p.cost.notes.items[p.cost.notes.count - 1],
                            "the expansion to 5000 nodes has no total: 5000 nodes are more than "
                            "three tiers of switches with 16 ports join"));
     outcome_free(&p.o);
@@ -624,7 +624,7 @@ static void test_no_work_has_no_cost(void **state)
     assert_true(isnan(c->typical.per_gpu_hour) && isnan(c->typical.per_million_tokens));
     assert_true(isnan(c->per_gpu_hour.p10) && isnan(c->per_million_tokens.p90));
     assert_true(isnan(gl_cost_probability_cheaper(c, c)));
-    assert_non_null(strstr(c->notes[0], "the job is stopped every 28.1 s"));
+    assert_non_null(strstr(c->notes.items[0], "the job is stopped every 28.1 s"));
     outcome_free(&p.o);
     /* At 65,536 GPUs, with defaults, all is finite. */
     p = price(HGX("4000"), NDR("") "prices: {parts: {switch.in-band: {ports: 64}}}\n");
@@ -636,7 +636,7 @@ static void test_no_work_has_no_cost(void **state)
     p = price(HGX("2"), NDR("") "  cost: {failures_per_gpu_hour: 0}\nprices: standard\n");
     assert_true(isnan(p.cost.typical.mtbf_s));
     assert_close(p.cost.typical.goodput, 1, 0);
-    assert_non_null(strstr(p.cost.notes[0], "never stopped"));
+    assert_non_null(strstr(p.cost.notes.items[0], "never stopped"));
     outcome_free(&p.o);
 }
 

@@ -190,8 +190,8 @@ static void check_bill(gl_arena *arena, gl_cluster *cluster)
     cluster->price_list = gl_prices_load("standard", arena, &diagnostics);
     assert_clean("standard", &diagnostics);
     gl_bom_build(cluster, cluster->nodes, arena, &bom);
-    for (size_t i = 0; i < bom.note_count; i++)
-        fail_msg("%s: %s", cluster->name, bom.notes[i]);
+    for (size_t i = 0; i < bom.notes.count; i++)
+        fail_msg("%s: %s", cluster->name, bom.notes.items[i]);
     if (bom.missing != NULL && strstr(bom.missing, "the switches of the description") != NULL)
         fail_msg("%s: %s", cluster->name, bom.missing);
 }

@@ -9,7 +9,7 @@ static gl_fabric_counts count_planes(gl_fabric kind, int64_t nodes, int ports, i
 {
     gl_error err;
     gl_fabric_counts counts;
-    const gl_fabric_request request = {kind, nodes, ports, planes, radix, oversubscription};
+    const gl_fabric_request request = {kind, nodes, ports, planes, radix, oversubscription, 1};
     if (!gl_fabric_count(&request, &counts, &err))
         fail_msg("%s", err.message);
     return counts;
@@ -178,7 +178,7 @@ static void test_too_many_nodes(void **state)
     (void)state;
     gl_error err;
     gl_fabric_counts counts;
-    const gl_fabric_request largest = {GL_FABRIC_FAT_TREE, 65536, 1, 1, 64, 1};
+    const gl_fabric_request largest = {GL_FABRIC_FAT_TREE, 65536, 1, 1, 64, 1, 1};
     gl_fabric_request more = largest;
     more.nodes++;
     assert_true(gl_fabric_count(&largest, &counts, &err));
@@ -188,10 +188,31 @@ static void test_too_many_nodes(void **state)
     assert_false(gl_fabric_count(&more, &counts, &err));
 }
 
+/* Pods with a seventh of their bandwidth between them: spines of 56 ports down and 8 up. */
+static void thinned_cores_make_larger_pods_and_fewer_cores(void **state)
+{
+    (void)state;
+    gl_error err;
+    gl_fabric_counts counts;
+    gl_fabric_request request = {GL_FABRIC_FAT_TREE, 65536, 1, 1, 64, 1, 7};
+    assert_true(gl_fabric_count(&request, &counts, &err));
+    assert_int_equal(counts.tiers, 3);
+    assert_int_equal(counts.leaves, 2048); /* in 36 pods of 56, and one of 32 */
+    assert_int_equal(counts.spines, 37 * 32);
+    assert_int_equal(counts.cores, 32 * 8);
+    assert_int_equal(counts.core_links, 37 * 32 * 8);
+    /* What has no cores stays as it is. */
+    request.nodes = 2048;
+    assert_true(gl_fabric_count(&request, &counts, &err));
+    assert_int_equal(counts.tiers, 2);
+    assert_int_equal(gl_fabric_switches(&counts), 96);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deepseek_isca_table_3),
+        cmocka_unit_test(thinned_cores_make_larger_pods_and_fewer_cores),
         cmocka_unit_test(test_superpod_h100),
         cmocka_unit_test(test_superpod_b300_spectrum_x),
         cmocka_unit_test(test_superpod_b300_quantum_x800),

@@ -373,6 +373,8 @@ static void test_curve_stats(void **state)
     curve.sample_count = 0;
     stats = gl_curve_stats_of(&curve);
     assert_true(isnan(stats.plateau_busbw_bytes_per_s) && isnan(stats.loo_median));
+    curve.sample_count = 2; /* a small message says nothing of large ones */
+    assert_close(gl_curve_plateau(&curve), gl_curve_busbw(&curve, &samples[1]), 0);
     curve.sample_count = 1;
     stats = gl_curve_stats_of(&curve);
     assert_true(isnan(stats.half_bandwidth_size_bytes) && isnan(stats.loo_median));

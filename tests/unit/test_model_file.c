@@ -260,11 +260,19 @@ static void test_keys(void **state)
     assert_refused(ARCHITECTURE "  layer: 4\n",
                    "m.yaml:9:3: model.layer: unknown field; did you mean 'layers'?");
     assert_refused(ARCHITECTURE "tp: 4\n",
-                   "m.yaml:9:1: tp: unknown field; did you mean 'parallel.tp'?");
+                   "m.yaml:9:1: tp: unknown field; did you mean 'parallel.tp' or 'overlap.tp'?");
+    assert_refused(ARCHITECTURE "train: {seq_len: 4}\n",
+                   "m.yaml:9:1: train: unknown field; did you mean 'model.sequence'?");
     assert_refused(ARCHITECTURE "  parallel: {tp: 4}\n",
-                   "m.yaml:9:3: model.parallel: unknown field; allowed here: name, parameters, …");
+                   "m.yaml:9:3: model.parallel: unknown field; did you mean 'parallel.tp' or "
+                   "'overlap.tp'?");
+    assert_refused(ARCHITECTURE "  colour: red\n",
+                   "m.yaml:9:3: model.colour: unknown field; allowed here: name, parameters, …");
     assert_refused(ARCHITECTURE "cluster: {gpu: h200}\n",
-                   "m.yaml:9:1: cluster: unknown field; allowed here: model, parallel, batch, "
+                   "m.yaml:9:1: cluster: unknown field; it belongs to a cluster description, given "
+                   "with --cluster");
+    assert_refused(ARCHITECTURE "colour: {of: red, or: blue}\n",
+                   "m.yaml:9:1: colour: unknown field; allowed here: model, parallel, batch, "
                    "precision, optimizer, buckets, kernels, overlap, target, compute, training");
     assert_refused(ARCHITECTURE "parallel.tp: 4\n", "m.yaml:9:1: parallel.tp: unknown field…");
     assert_refused(ARCHITECTURE "\"\": 4\n", "m.yaml:9:1: unknown field; allowed here: model…");
@@ -287,7 +295,8 @@ static void test_all_problems_at_once(void **state)
     assert_false(o.ok);
     assert_int_equal(o.diagnostics.count, 5);
     assert_problem(&o, "m.yaml:2:3: model.layer: unknown field; did you mean 'layers'?");
-    assert_problem(&o, "m.yaml:3:11: model.hidden: 'wide' does not start with a finite…");
+    assert_problem(
+        &o, "m.yaml:3:11: model.hidden: 'wide' is not a whole number; allowed: 1 to 1048576");
     assert_problem(&o, "m.yaml:5:7: parallel.tp: '0' is out of range; allowed: 1 to 10000");
     assert_problem(&o, "m.yaml:6:6: parallel.dp: has no value…");
     assert_problem(&o, "m.yaml:7:15: overlap.tp: found 'maybe'; allowed: true, false");

@@ -36,7 +36,8 @@ static gl_cluster two_tiers(const gl_link *intra, const gl_link *inter)
                         .inter.link = inter,
                         .nics_per_node = 8,
                         .fabric = GL_FABRIC_FAT_TREE,
-                        .oversubscription = 1};
+                        .oversubscription = 1,
+                        .core_oversubscription = 1};
 }
 
 static gl_network_time time_of(gl_cluster *cluster, gl_collective collective,
@@ -123,13 +124,41 @@ static void oversubscription_divides_what_crosses_a_leaf(void **state)
     /* Rail-optimised with 64 ports: 51 nodes hang on one leaf of each rail. */
     cluster.radix = 64;
     cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
-    assert_false(gl_rules_crosses_leaf(&cluster, 16));
-    assert_true(gl_rules_crosses_leaf(&cluster, 52));
+    assert_int_equal(gl_rules_switch_levels(&cluster, 16), 1);
+    assert_int_equal(gl_rules_switch_levels(&cluster, 52), 2);
     assert_close(time_of(&cluster, GL_ALL_GATHER, one, 1e12, *state).busbw_bytes_per_s, 45 * GB,
                  1e-9);
     cluster.fabric = GL_FABRIC_FAT_TREE;
-    assert_true(gl_rules_crosses_leaf(&cluster, 7)); /* 51 ports hold six nodes of eight NICs */
-    assert_false(gl_rules_crosses_leaf(&cluster, 6));
+    assert_int_equal(gl_rules_switch_levels(&cluster, 7),
+                     2); /* 51 ports hold six nodes of eight NICs */
+    assert_int_equal(gl_rules_switch_levels(&cluster, 6), 1);
+}
+
+/* Rail-optimised, eight NICs, 64 ports: 32 nodes on a leaf of each rail, 256 nodes without cores.
+ */
+static void thinned_spines_divide_what_crosses_a_core(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
+    cluster.radix = 64;
+    cluster.nodes = 256;
+    assert_int_equal(gl_rules_switch_levels(&cluster, 256), 2);
+    cluster.nodes = 512; /* pods of 32 leaves, four of each rail */
+    assert_int_equal(gl_rules_switch_levels(&cluster, 128), 2);
+    assert_int_equal(gl_rules_switch_levels(&cluster, 129), 3);
+    cluster.core_oversubscription = 7; /* pods of 56 leaves, seven of each rail */
+    assert_int_equal(gl_rules_switch_levels(&cluster, 224), 2);
+    assert_int_equal(gl_rules_switch_levels(&cluster, 225), 3);
+    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 224), 1, 0);
+    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 225), 7, 0);
+    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALLTOALL, 448), 7 * 224 / 447.0, 1e-12);
+    gl_placement far = {225, 225, 1, 8};
+    assert_close(time_of(&cluster, GL_ALL_GATHER, far, 1e12, *state).busbw_bytes_per_s, 45 * GB / 7,
+                 1e-9);
+    /* What leaves spines has already left leaves. */
+    cluster.oversubscription = 1.5;
+    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 400), 10.5, 1e-12);
 }
 
 static void all_to_all_is_bound_by_what_leaves_the_node(void **state)
@@ -209,6 +238,23 @@ static gl_curve measured(gl_arena *arena, int64_t id, gl_collective collective,
                       .root = -1,
                       .samples = samples,
                       .sample_count = 28};
+}
+
+/* Measured on one leaf, asked for beyond it. */
+static void a_curve_on_one_leaf_is_thinned_beyond_it(void **state)
+{
+    gl_curve curve = measured(*state, 1, GL_ALL_GATHER, (gl_placement){4, 4, 1, 1}, 1e-6, 40 * GB,
+                              GL_TRANSPORT_NET_IB);
+    gl_cluster cluster = two_tiers(NULL, NULL);
+    cluster.inter = (gl_tier){.curves = &curve, .curve_count = 1};
+    cluster.nics_per_node = 1;
+    cluster.radix = 10;
+    double close = time_of(&cluster, GL_ALL_GATHER, (gl_placement){4, 4, 1, 1}, 1e9, *state).time_s;
+    cluster.oversubscription = 4; /* eight nodes on a leaf */
+    assert_close(time_of(&cluster, GL_ALL_GATHER, (gl_placement){4, 4, 1, 1}, 1e9, *state).time_s,
+                 close, 1e-9);
+    double far = time_of(&cluster, GL_ALL_GATHER, (gl_placement){9, 9, 1, 1}, 1e9, *state).time_s;
+    assert_close(far / close, 4 * (8.0 / 9) / (3.0 / 4), 0.02);
 }
 
 static void a_measured_placement_wins_over_the_catalogue(void **state)
@@ -636,6 +682,7 @@ static void a_radix_tells_the_levels_of_switches(void **state)
     ib.level_latency_s = figure(1e-6);
     gl_cluster cluster = two_tiers(NULL, &ib);
     cluster.fabric = GL_FABRIC_RAIL_OPTIMISED;
+    cluster.nics_per_node = 1;
     cluster.radix = 8;
     assert_int_equal(gl_rules_switch_levels(&cluster, 4), 1);
     assert_int_equal(gl_rules_switch_levels(&cluster, 32), 2);
@@ -734,6 +781,8 @@ int main(void)
         TEST(a_ring_over_nodes_runs_at_the_slower_tier),
         TEST(a_small_group_of_a_mesh_has_its_own_wires_only),
         TEST(oversubscription_divides_what_crosses_a_leaf),
+        TEST(thinned_spines_divide_what_crosses_a_core),
+        TEST(a_curve_on_one_leaf_is_thinned_beyond_it),
         TEST(all_to_all_is_bound_by_what_leaves_the_node),
         TEST(small_all_reduce_over_many_ranks_takes_the_tree),
         TEST(a_switch_that_reduces_moves_less),

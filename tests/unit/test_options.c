@@ -221,24 +221,25 @@ static void command_help(void **state)
         "\n"
         "Plans one model on one or several clusters.\n"
         "\n"
+        "Examples:\n"
+        "  gpulink-plan plan a.yaml --cluster x\n"
+        "  gpulink-plan plan a.yaml --cluster x --format csv\n"
+        "\n"
         "Options:\n"
         "  -c, --cluster CLUSTER       A cluster; may be given several times.\n"
         "  -o, --output FILE           Where the answer goes. Default: standard output.\n"
-        "      --format FORMAT         Form of the answer. Default: table. One of: table, csv,\n"
-        "                              json.\n"
+        "      --format FORMAT         Form of the answer. Default: table. One of: table, csv, "
+        "json.\n"
         "      --top K                 How many layouts are shown. Default: 10.\n"
         "      --headroom X            Factor on required bandwidth. Default: 1.25.\n"
         "      --budget TIME           Time to spend. Default: 120 s.\n"
         "      --allow-extrapolation-beyond-the-evidence\n"
-        "                              Answer beyond what the evidence carries, and mark such an\n"
-        "                              answer as extrapolated.\n"
+        "                              Answer beyond what the evidence carries, and mark such an "
+        "answer as\n"
+        "                              extrapolated.\n"
         "  -q, --quiet                 No messages.\n"
         "  -v, --verbose               More.\n"
-        "  -h, --help                  Print this help and exit.\n"
-        "\n"
-        "Examples:\n"
-        "  gpulink-plan plan a.yaml --cluster x\n"
-        "  gpulink-plan plan a.yaml --cluster x --format csv\n");
+        "  -h, --help                  Print this help and exit.\n");
     gl_output_discard(out);
 }
 
@@ -247,7 +248,8 @@ static void program_help(void **state)
     (void)state;
     const gl_command *const commands[] = {&plan};
     gl_output *out = gl_output_memory();
-    gl_program_help("gpulink-plan", "Plans GPU interconnects.", commands, 1, out);
+    gl_program_help("gpulink-plan", "Plans GPU interconnects.", "gpulink-plan a.yaml\n", commands,
+                    1, out);
     const char *text = gl_output_text(out);
     assert_non_null(strstr(text, "Usage: gpulink-plan COMMAND"));
     assert_non_null(strstr(text, "Plans GPU interconnects.\n"));

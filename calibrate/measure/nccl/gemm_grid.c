@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/nccl/gemm_grid.h"
-#include "common/order.h"
+#include "common/quantile.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -151,8 +150,6 @@ bool gl_overlap_grid(size_t i, gl_overlap_case *c)
 
 void gl_rates_summary(double *times, size_t count, double *median, double *p95)
 {
-    qsort(times, count, sizeof *times, gl_compare_doubles);
-    size_t middle = count / 2, high = (size_t)ceil(0.95 * (double)count) - 1;
-    *median = count % 2 == 1 ? times[middle] : (times[middle - 1] + times[middle]) / 2;
-    *p95 = times[high];
+    *median = gl_median(times, count);
+    *p95 = times[(size_t)ceil(0.95 * (double)count) - 1];
 }

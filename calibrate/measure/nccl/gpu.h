@@ -33,7 +33,7 @@ typedef struct gl_nccl {
     gl_watchdog *dog;
     gl_capture *capture;
     gl_gpu gpus[GL_PLACES_GPUS_MAX]; /* of this process */
-    int gpu_count, gpus_of_node;
+    int gpu_count;
     const char *environment; /* NCCL_* as the user set it */
     const char *warnings[GL_GPU_WARNINGS_MAX + 1];
     size_t warning_count;

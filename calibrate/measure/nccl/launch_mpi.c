@@ -2,7 +2,6 @@
 /* A build with MPI. MPI is started only under mpirun or srun: a plain start needs none of it. */
 #include "calibrate/measure/nccl/launch.h"
 
-#include <limits.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

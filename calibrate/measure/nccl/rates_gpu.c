@@ -4,7 +4,6 @@
 #include "calibrate/measure/nccl/lab.h"
 #include "calibrate/measure/rates.h"
 
-#include <math.h>
 #include <string.h>
 
 static bool try_blas(const gl_nccl *self, gl_error *err)
