@@ -25,7 +25,7 @@ __attribute__((format(printf, 5, 0))) static void set_error(gl_error *err, gl_st
     vsnprintf(err->message, sizeof err->message, format, args);
 }
 
-bool gl_fail(gl_error *err, gl_status status, const char *format, ...)
+bool(gl_fail)(gl_error *err, gl_status status, const char *format, ...)
 {
     if (err == NULL)
         return false;
@@ -36,8 +36,8 @@ bool gl_fail(gl_error *err, gl_status status, const char *format, ...)
     return false;
 }
 
-bool gl_fail_at(gl_error *err, gl_status status, const gl_mark *mark, const char *path,
-                const char *format, ...)
+bool(gl_fail_at)(gl_error *err, gl_status status, const gl_mark *mark, const char *path,
+                 const char *format, ...)
 {
     if (err == NULL)
         return false;
@@ -60,8 +60,8 @@ char *gl_error_text(const gl_error *err, char *text, size_t size)
     return text;
 }
 
-bool gl_diagnose(gl_diagnostics *list, const gl_mark *mark, const char *path, const char *format,
-                 ...)
+bool(gl_diagnose)(gl_diagnostics *list, const gl_mark *mark, const char *path, const char *format,
+                  ...)
 {
     if (list->count == GL_DIAGNOSTICS_MAX) {
         list->dropped++;

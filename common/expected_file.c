@@ -74,8 +74,8 @@ static bool begin(table *t, gl_arena *arena, const char *text, const char *file,
     *t = (table){.file = file, .at = text, .arena = arena};
     if (!read_row(t))
         return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL, "it is empty");
-    t->width = t->count;
-    memcpy(t->header, t->fields, t->count * sizeof *t->fields);
+    for (; t->width < t->count; t->width++)
+        t->header[t->width] = t->fields[t->width];
     return true;
 }
 

@@ -15,6 +15,7 @@ typedef struct gl_answer_options {
     gl_color_choice color;
 } gl_answer_options;
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 /* Rows of a command's table of options; TABLES says which tables --table chooses from. */
 #define GL_ANSWER_OPTIONS(TARGET, MEMBER, TABLES)                                                 \

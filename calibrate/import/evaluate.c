@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool gl_evaluation__refuse(gl_evaluation *e, int line, const char *format, ...)
+bool(gl_evaluation__refuse)(gl_evaluation *e, int line, const char *format, ...)
 {
     char message[512];
     va_list args;
@@ -135,7 +135,7 @@ static void warn_unusable(gl_evaluation *e)
  * is not what nccl-tests printed. */
 static bool check_rows(gl_evaluation *e)
 {
-    size_t usable, dropped = 0;
+    size_t usable;
     const gl_parsed_row *odd;
     size_t agreeing = count_agreeing(e, 1, &usable, &odd);
     e->time_scale = 1;
@@ -156,14 +156,13 @@ static bool check_rows(gl_evaluation *e)
     for (size_t i = 0; i < e->parsed->row_count; i++) {
         const gl_parsed_row *row = &e->parsed->rows[i];
         e->use[i] = is_usable(row) && row_agrees(row, e->time_scale);
-        dropped += is_usable(row) && !e->use[i];
     }
     warn_unusable(e);
-    if (dropped > 0)
+    if (odd != NULL)
         gl_evaluation__warn(e,
                             "%zu of %zu values left out: size / time is not algbw (line %d "
                             "first or largest)",
-                            dropped, usable, odd->line);
+                            usable - agreeing, usable, odd->line);
     return true;
 }
 

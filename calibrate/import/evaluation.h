@@ -24,6 +24,7 @@ typedef struct gl_evaluation {
 /* Refuses the run at a line of the file (0 = the run's). Returns false. */
 bool gl_evaluation__refuse(gl_evaluation *e, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+#define gl_evaluation__refuse(...) gl_always_false(gl_evaluation__refuse(__VA_ARGS__))
 
 /* Flags something. */
 void gl_evaluation__warn(gl_evaluation *e, const char *format, ...)

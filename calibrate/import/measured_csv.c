@@ -60,7 +60,7 @@ enum { COMPUTE, OVERLAP, CURVES, FORM_COUNT };
 
 /* One row being read: the first bad field sets the error. */
 typedef struct csv_row {
-    char *fields[COLUMNS_MAX];
+    const char *fields[COLUMNS_MAX];
     const char *const *columns;
     gl_mark mark;
     gl_error *err;
@@ -97,9 +97,9 @@ bool gl_measured_csv_recognise(const char *text, size_t length)
     return find_form(text, newline != NULL ? (size_t)(newline - text) : length) != FORM_COUNT;
 }
 
-/* Splits at commas, in place. Numbers and names need no quotes; a field may have them all the same.
- */
-static size_t split(char *line, char **fields)
+/* Splits at commas, in place; fields that the line lacks are empty. Numbers and names need no
+ * quotes; a field may have them all the same. */
+static size_t split(char *line, const char **fields)
 {
     size_t count = 0;
     for (char *next = line; next != NULL; count++) {
@@ -115,6 +115,8 @@ static size_t split(char *line, char **fields)
         if (count < COLUMNS_MAX)
             fields[count] = field;
     }
+    for (size_t i = count; i < COLUMNS_MAX; i++)
+        fields[i] = "";
     return count;
 }
 

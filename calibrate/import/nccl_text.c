@@ -4,6 +4,7 @@
 #include "calibrate/import/nccl_row.h"
 #include "common/text.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ static bool flush_row(gl_nccl_text *p)
     if (!p->pending)
         return true;
     p->pending = false;
+    assert(p->run != NULL); /* a row belongs to one */
     if (p->row.value_count < 2 * p->layout.count)
         p->run->torn_rows++;
     for (int placement = 0; placement < 2; placement++) {

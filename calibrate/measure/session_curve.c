@@ -446,7 +446,7 @@ bool gl_session__measure_collective(gl_session *s, const gl_grouping *grouping,
             end_visit(s, &visits[i]);
         return true;
     }
-    assert(count > 0); /* variants_of() knows one at least */
+    assert(count > 0); /* gl_session__variants_of() knows one at least */
     double largest = fmax(gl_sampler_largest(&visits[0].sampler), visits[0].sampler.unit_bytes);
     for (int i = 0; i < count; i++)
         visits[i].largest = largest;

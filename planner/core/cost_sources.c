@@ -303,9 +303,10 @@ static bool is_name(const gl_link *link, const char *name)
 /* Is the part one of this cluster's GPU, of its links, or of any cluster? */
 static bool concerns(const gl_cluster *cluster, const char *part)
 {
-    const char *name = strchr(part, '.');
-    if (name++ == NULL)
+    const char *dot = strchr(part, '.');
+    if (dot == NULL)
         return true;
+    const char *name = dot + 1;
     return (cluster->gpu != NULL && strcmp(cluster->gpu->name, name) == 0) ||
            is_name(cluster->intra.link, name) || is_name(cluster->outside, name) ||
            is_name(cluster->inter.link, name);

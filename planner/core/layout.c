@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/layout.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -167,6 +168,7 @@ static gl_placement place_family(const family *f, int64_t gpus_per_node)
     gl_placement worst = {.ranks = (int)f->members, .nodes = 1, .ranks_per_node = (int)f->members};
     if (f->members > 1 && f->grid->ranks > gpus_per_node)
         worst = worst_group(f, gpus_per_node);
+    assert(worst.ranks_per_node > 0); /* a family has a group, and a group its ranks */
     int64_t concurrent = gpus_per_node / worst.ranks_per_node;
     if (concurrent > f->groups)
         concurrent = f->groups;

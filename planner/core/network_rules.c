@@ -23,6 +23,7 @@
 
 #include "common/units.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -521,6 +522,7 @@ static double error_of(const rule_case *c, const candidate *a, const path *slowe
     bool switched = strncmp(a->name, "nvls", 4) == 0 && c->paths[0].fit == NULL;
     if (!switched)
         return hypot(slower->error_frac, RULE_ERROR_FRAC);
+    assert(c->paths[0].link != NULL); /* node_switch_reduces() has asked */
     double figures =
         fmax(gl_figure_sigma(&c->paths[0].link->switch_efficiency), c->paths[1].error_frac);
     return hypot(figures,

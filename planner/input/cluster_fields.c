@@ -6,6 +6,7 @@
 
 #define TARGET gl_cluster
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 /* In the order of gl_attachment. */
 static const char *const attachments[] = {"gpu-switch", "cpu", "cross-numa", NULL};

@@ -228,7 +228,7 @@ static void find_synonyms(const char *name, guesses *g)
 /* The field whose last name is a slip away. */
 static void find_nearest(const gl_field *fields, const char *name, guesses *g)
 {
-    const char *names[FIELDS_MAX];
+    const char *names[FIELDS_MAX] = {NULL};
     size_t count = 0;
     for (; fields[count].path != NULL && count < FIELDS_MAX; count++)
         names[count] = last_part(fields[count].path);

@@ -138,7 +138,7 @@ static void limit_text(const gl_field *field, double value, char *text, size_t s
 /* What the limits of a field allow, in words. */
 static void write_range(const gl_field *field, char *range, size_t size)
 {
-    char low[RANGE_BYTES / 2], high[RANGE_BYTES / 2];
+    char low[RANGE_BYTES / 3], high[RANGE_BYTES / 3];
     double minimum = field->minimum, maximum = field->maximum;
     limit_text(field, minimum, low, sizeof low);
     limit_text(field, maximum, high, sizeof high);

@@ -5,6 +5,7 @@
 
 #define TARGET gl_gpu
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 const gl_field gl_gpu_fields[] = {
     {.path = "gpu.title", .type = GL_FIELD_TEXT, .required = true, .offset = offsetof(TARGET, title),

@@ -5,6 +5,7 @@
 
 #define TARGET gl_link
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 /* In the order of gl_transport. */
 static const char *const transports[] = {"unknown", "nvlink", "pcie-p2p", "shm", "net-ib", "net-roce", "net-socket", "host", NULL};

@@ -6,6 +6,7 @@
 
 #define TARGET gl_workload
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 static const char *const attention_kinds[] = {"gqa", "mla", NULL};
 static const char *const biases[] = {"false", "true", "qkv", NULL};

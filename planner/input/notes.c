@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err)
+bool(gl_diagnose_error)(gl_diagnostics *list, const gl_error *err)
 {
     if (list->count == GL_DIAGNOSTICS_MAX)
         list->dropped++;

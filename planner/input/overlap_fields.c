@@ -5,6 +5,7 @@
 
 #define TARGET gl_overlap_taxes
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 #define TAX_ROW(name, transport) \
     FIGURE_ROW(name, by_transport[transport], GL_NUMBER, 0, 10, true, "Compute time lost per second of communication hidden over this transport.")

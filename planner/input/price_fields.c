@@ -4,6 +4,7 @@
 #include "planner/input/field_rows.h"
 #include "planner/input/price_file.h"
 
+/* A table: its rows stay as they are written. */
 /* clang-format off */
 #define TARGET gl_price_document
 

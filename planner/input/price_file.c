@@ -471,6 +471,9 @@ static bool load_file(const char *file, const chain *above, gl_arena *arena,
 /* A list that stands on itself, maybe by others, would never end. */
 static bool check_chain(const reader *r, const chain *files, const char *file, const gl_mark *mark)
 {
+    if (files->depth == DEPTH_MAX)
+        return gl_diagnose(r->diagnostics, mark, "prices.base",
+                           "lists stand on each other too deep; allowed: %d", DEPTH_MAX);
     const char *names = gl_file_stem(r->arena, file);
     for (const chain *c = files; c != NULL; c = c->above) {
         names =
@@ -482,10 +485,7 @@ static bool check_chain(const reader *r, const chain *files, const char *file, c
         return gl_diagnose(r->diagnostics, mark, "prices.base",
                            "lists are based on each other: %.300s", names);
     }
-    if (files->depth < DEPTH_MAX)
-        return true;
-    return gl_diagnose(r->diagnostics, mark, "prices.base",
-                       "lists stand on each other too deep; allowed: %d", DEPTH_MAX);
+    return true;
 }
 
 static bool diagnose_no_base(const reader *r, const char *name, const gl_mark *mark)

@@ -251,7 +251,8 @@ static gl_table *accuracy_table(const group_list *groups, gl_arena *arena)
     static const gl_column columns[] = {ACCURACY(AS_COLUMN)};
     gl_table *table =
         gl_table_create(arena, "accuracy", "Error of the step time", columns, COUNT(columns));
-    for (const group *g = groups->items; g < groups->items + groups->count; g++) {
+    for (size_t i = 0; i < groups->count; i++) {
+        const group *g = &groups->items[i];
         gl_cell *cell = gl_table_add_row(table);
         ACCURACY(AS_CELL)
     }

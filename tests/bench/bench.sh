@@ -24,7 +24,6 @@ report() {
     local name=$1 counted='no valgrind'
     shift
     ! command -v valgrind >/dev/null || counted=$(instructions "$@")
-    # shellcheck disable=SC2046
     # shellcheck disable=SC2046,SC2183 # measure prints three numbers
     printf '%-34s %9.2f ms %9.2f ms %8.1f MiB %16s\n' "$name" $("$work/measure" 21 "$@") "$counted"
 }
@@ -46,10 +45,10 @@ rates=$bin/gpulink-rates
 for case in 'models/llama3-405b.yaml hgx-h100-16-ndr' 'models/llama3-70b.yaml hgx-h100-16-ndr' \
     'models/mixtral-8x7b.yaml hgx-h100-16-ndr' 'models/llama3-8b.yaml h200-nvlink'; do
     printf '\n%s\n' "$case"
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2086 # a case is two words
     "$rates" evaluate $case 20000
     ! command -v valgrind >/dev/null || {
-        # shellcheck disable=SC2086
+        # shellcheck disable=SC2086 # as above
         counted=$(($(instructions "$rates" evaluate $case 1500) - $(instructions "$rates" evaluate $case 500)))
         printf '%-44s %10d instructions, three times and drawing it\n' '  a layout' $((counted / 1000))
     }

@@ -47,7 +47,7 @@ mkdir -p "$work/cache"
 # The packages are fetched once, so that the time below is that with packages cached.
 fetch() {
     inside apt-get update
-    # shellcheck disable=SC2046
+    # shellcheck disable=SC2046 # a word is a package
     inside apt-get install -y --no-install-recommends --download-only \
         $(sed -n "/^readonly build_needs='/,/^'/s/^\([a-z][^|]*\)|.*/\1/p" "$source_folder/bootstrap.sh")
     cp "$root"/var/cache/apt/archives/*.deb "$work/cache/"

@@ -16,8 +16,8 @@ static int name_length(const char *call)
     return (int)strcspn(call, "(");
 }
 
-bool gl_gpu_cuda_failed(gl_nccl *self, cudaError_t status, const char *call, const char *file,
-                        int line, gl_error *err)
+bool(gl_gpu_cuda_failed)(gl_nccl *self, cudaError_t status, const char *call, const char *file,
+                         int line, gl_error *err)
 {
     gl_fail(err, GL_ERROR_DEVICE, "%.*s at %s:%d in process %d: CUDA: %s", name_length(call), call,
             base_name(file), line, self->launch.process, cudaGetErrorString(status));
@@ -25,8 +25,8 @@ bool gl_gpu_cuda_failed(gl_nccl *self, cudaError_t status, const char *call, con
     return false;
 }
 
-bool gl_gpu_nccl_failed(gl_nccl *self, ncclResult_t status, const char *call, const char *file,
-                        int line, gl_error *err)
+bool(gl_gpu_nccl_failed)(gl_nccl *self, ncclResult_t status, const char *call, const char *file,
+                         int line, gl_error *err)
 {
     const char *last = ncclGetLastError(NULL);
     bool more = last != NULL && last[0] != '\0';
@@ -40,7 +40,7 @@ bool gl_gpu_nccl_failed(gl_nccl *self, ncclResult_t status, const char *call, co
     return false;
 }
 
-bool gl_gpu_timed_out(gl_nccl *self, const char *what, gl_error *err)
+bool(gl_gpu_timed_out)(gl_nccl *self, const char *what, gl_error *err)
 {
     gl_fail(err, GL_ERROR_DEVICE,
             "%s: no answer in process %d within the limit: a peer may be gone", what,

@@ -72,11 +72,16 @@ typedef struct gl_nccl {
             return gl_gpu_nccl_failed((self), status_of_call, #call, __FILE__, __LINE__, err);     \
     } while (0)
 
+/* All return false. */
 bool gl_gpu_cuda_failed(gl_nccl *self, cudaError_t status, const char *call, const char *file,
                         int line, gl_error *err);
+#define gl_gpu_cuda_failed(...) gl_always_false(gl_gpu_cuda_failed(__VA_ARGS__))
 bool gl_gpu_nccl_failed(gl_nccl *self, ncclResult_t status, const char *call, const char *file,
                         int line, gl_error *err);
+#define gl_gpu_nccl_failed(...) gl_always_false(gl_gpu_nccl_failed(__VA_ARGS__))
 bool gl_gpu_timed_out(gl_nccl *self, const char *what, gl_error *err);
+#define gl_gpu_timed_out(...) gl_always_false(gl_gpu_timed_out(__VA_ARGS__))
+
 void gl_gpu_abort_communicators(gl_nccl *self);
 void gl_gpu_warn(gl_nccl *self, const char *text); /* each text once */
 

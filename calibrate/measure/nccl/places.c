@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/nccl/places.h"
 
+#include <assert.h>
 #include <string.h>
 
 uint64_t gl_places_hash(const char *text)
@@ -58,6 +59,7 @@ static bool share_of(const gl_place *places, int processes, int process, gl_shar
         return gl_fail(err, GL_ERROR_DEVICE,
                        "%d processes on a machine that shows them %d GPUs: start at most one a GPU",
                        peers, visible);
+    assert(peers > 0); /* it is its own */
     share->first = visible * index / peers;
     share->count = visible * (index + 1) / peers - share->first;
     return true;
