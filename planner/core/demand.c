@@ -21,9 +21,10 @@ static bool is_of(const gl_traffic_row *row, gl_traffic_dimension dimension)
     return dimension == GL_TRAFFIC_DIMENSION_COUNT || row->dimension == dimension;
 }
 
-static double row_bytes(const gl_traffic_row *row, gl_tier_kind tier)
+static double row_bytes(const gl_timed_row *row, gl_tier_kind tier)
 {
-    return gl_traffic_tier_bytes(row, tier == GL_TIER_INTER_NODE) * (double)row->calls_per_step;
+    return gl_call_tier_bytes(row->traffic, &row->per_call, (int)tier) *
+           (double)row->traffic->calls_per_step;
 }
 
 /* Operations of the rows, each once. Rows of one operation follow one another. */
@@ -32,7 +33,7 @@ static const char *tensors(const gl_plan *plan, const gl_demand *d, gl_arena *ar
     const char *text = "";
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
         const gl_traffic_row *row = &plan->traffic.rows[i];
-        if (is_of(row, d->dimension) && row_bytes(row, d->tier) > 0 &&
+        if (is_of(row, d->dimension) && row_bytes(&plan->rows[i], d->tier) > 0 &&
             strstr(text, row->operation) == NULL)
             text = gl_arena_append(arena, text, ", ", row->operation);
     }
@@ -49,7 +50,7 @@ gl_demand gl_demand_of(const gl_plan *plan, gl_tier_kind tier, gl_traffic_dimens
         const gl_timed_row *timed = &plan->rows[i];
         if (!is_of(row, dimension))
             continue;
-        d.bytes_per_step += row_bytes(row, tier);
+        d.bytes_per_step += row_bytes(timed, tier);
         if (gl_slower_tier(&timed->per_call) != (int)tier)
             continue;
         d.time_s += timed->time_s;

@@ -592,6 +592,8 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     /* Not earlier: every curve of a session has this error, so it chooses none. */
     out->error_frac = hypot(out->error_frac, out->session_error_frac);
     add_inside(network, query, takes_related || item->other_link, arena, out);
+    for (int tier = 0; tier < 2; tier++)
+        out->alone_s[tier] = query->figures_only ? 0 : out->tier_s[tier];
     return true;
 }
 
@@ -637,6 +639,7 @@ static void add_line(const gl_network *network, const gl_network_query *query, g
     }
     if (query->figures_only)
         return;
+    t->alone_s[1] = latency + fmax(t->alone_s[1], flow);
     t->formula = gl_arena_printf(
         arena,
         "%s; over the line between %d sites %.0f B at %.3g GB/s (1/%d of it): %s, and %.0f "
@@ -672,6 +675,7 @@ bool gl_network_eval(const gl_network *network, const gl_network_query *query, g
         return refuse(network, query, arena, err);
     if (query->over_sites.nodes > 1 && network->cluster->sites.count > 1)
         add_line(network, query, arena, &t);
+    t.forwarded_bytes = gl_rules_forwarded_bytes(network->cluster, query);
     t.way_s = way_s(network, query, t.time_s);
     t.busbw_bytes_per_s =
         query->size_bytes * gl_bus_factor(query->collective, query->placement.ranks) / t.time_s;

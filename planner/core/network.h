@@ -28,7 +28,8 @@ typedef struct gl_network_query {
     double size_bytes;
     bool in_place;            /* which variant training uses; the other serves when absent */
     bool allow_extrapolation; /* answer even beyond the rank counts that the evidence carries */
-    bool figures_only;        /* leave `source` and `formula` empty: fast, and allocates nothing */
+    bool figures_only;        /* leave `source`, `formula` and `alone_s` empty: fast, and
+                                 allocates nothing */
     int domains;              /* of a fast link over which the group's ranks of one node spread
                                  (gl_layout); 0 or 1: one */
     gl_placement over_sites;  /* where the cluster has several sites: sites that the group touches
@@ -38,11 +39,16 @@ typedef struct gl_network_query {
 
 typedef struct gl_network_time {
     double time_s;     /* of one call; 0 for one rank */
-    double tier_s[2];  /* what the inside of a node and what lies between nodes would take
-                          alone: the slower decides; 0 = not used, or inside not known */
-    double way_s;      /* of a send's time_s, its way over the wire: the link carries the next
-                          message meanwhile; 0 for what is not a send */
-    double error_frac; /* one-sigma relative */
+    double tier_s[2];  /* of the inside of a node and of what lies between nodes, the call's latency
+                          in both: the slower decides; 0 = not used, or inside not known */
+    double alone_s[2]; /* what each would take if the other were free, latency and bytes; not
+                          filled in with `figures_only`. A curve over nodes cannot be taken apart:
+                          between nodes all of it */
+    double forwarded_bytes; /* of a rank that pass the inside of a node once more, on their way to
+                               another rail */
+    double way_s;           /* of a send's time_s, its way over the wire: the link carries the next
+                               message meanwhile; 0 for what is not a send */
+    double error_frac;      /* one-sigma relative */
     double session_error_frac; /* of it: what another session would have measured */
     double busbw_bytes_per_s;  /* size × bus factor / time */
     gl_evidence evidence;

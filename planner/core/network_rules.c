@@ -388,19 +388,33 @@ static candidate in_network(const rule_case *c)
     return a;
 }
 
+/* Bytes of a rank that leave its node. */
+static double leaving_bytes(const gl_network_query *query)
+{
+    double n = query->placement.ranks, r = query->placement.ranks_per_node;
+    return query->size_bytes * (n - r) / n;
+}
+
 /* What leaves a node for another rail is handed to that rail's GPU first where rails are joined by
  * nothing else (or only above the leaves: NCCL's PXN). */
+double gl_rules_forwarded_bytes(const gl_cluster *cluster, const gl_network_query *query)
+{
+    double r = query->placement.ranks_per_node;
+    return gl_is_pairwise(query->collective) && cluster->fabric != GL_FABRIC_FAT_TREE
+               ? leaving_bytes(query) * (r - 1) / r
+               : 0;
+}
+
 static candidate pairwise(const rule_case *c)
 {
     const gl_placement *p = &c->query->placement;
     double size = c->query->size_bytes, n = p->ranks, r = p->ranks_per_node;
-    double leaves = size * (n - r) / n;
-    double forwarded = c->cluster->fabric != GL_FABRIC_FAT_TREE ? leaves * (r - 1) / r : 0;
+    double forwarded = gl_rules_forwarded_bytes(c->cluster, c->query);
     double step = fmax(c->paths[0].step_s, c->paths[1].step_s);
     /* The NICs' bandwidth is the group's on a node: its r ranks share it. */
     return (candidate){.name = "pairwise",
                        .latency_s = ceil(log2(n)) * step,
-                       .bytes = {size * (r - 1) / n + forwarded, leaves * r},
+                       .bytes = {size * (r - 1) / n + forwarded, leaving_bytes(c->query) * r},
                        .bandwidth_share = {1, 1}};
 }
 
@@ -444,6 +458,17 @@ static choices choose(const rule_case *c)
     if (p->nodes > 1 && c->cluster->in_network_reduction)
         offer(c, in_network(c), &all);
     return all;
+}
+
+/* What a tier would take with the other one free: of neither bytes nor steps. */
+static double alone_s(const rule_case *c, int tier)
+{
+    rule_case one = *c;
+    if (c->paths[tier].link == NULL)
+        return 0;
+    one.paths[!tier] = (path){.link = NULL};
+    choices all = choose(&one);
+    return all.all[all.best].time_s;
 }
 
 /* ---- answers ---- */
@@ -553,6 +578,8 @@ bool gl_rules_time(const gl_cluster *cluster, const gl_network_query *query,
     if (!query->figures_only) {
         t.source = sources(&c, arena);
         t.formula = explain(&c, &all, arena);
+        for (int tier = 0; tier < 2; tier++)
+            t.alone_s[tier] = alone_s(&c, tier);
     }
     *out = t;
     return true;

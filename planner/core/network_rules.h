@@ -14,6 +14,10 @@ const gl_link *gl_rules_inside_link(const gl_cluster *cluster, const gl_network_
  * more than its share among the groups that work there at the same time. */
 double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placement);
 
+/* Bytes of a rank's all-to-all that pass the inside of its node once more, to the GPU whose rail
+ * leads to where they go (NCCL's PXN): none on a fat tree. */
+double gl_rules_forwarded_bytes(const gl_cluster *cluster, const gl_network_query *query);
+
 /* Levels of switches that a message between the nodes of a group climbs, from the stated radix:
  * 1 = one leaf, 2 = leaf and spine, 3 = a core above them. Without a radix: 1. */
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes);

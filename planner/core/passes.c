@@ -42,7 +42,9 @@ static void prepare_rows(builder *b)
     const double *scale = b->scales->tier;
     b->rows = gl_arena_alloc_raw(b->arena, plan->traffic.row_count, sizeof *b->rows);
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
-        const double *tier_s = plan->times[i].tier_s;
+        const gl_network_time *time = &plan->times[i];
+        bool alone = !(scale[0] > 0 && scale[1] > 0);
+        const double *tier_s = alone ? time->alone_s : time->tier_s;
         double intra_s = tier_s[0] * scale[0], inter_s = tier_s[1] * scale[1];
         gl_row_time *q = &b->rows[i];
         q->row = i;

@@ -84,7 +84,7 @@ static double stage_bytes(const gl_stage_plan *sp, int tier)
 {
     double sum = 0;
     for (size_t i = 0; i < sp->traffic.row_count; i++)
-        sum += gl_traffic_tier_bytes(&sp->traffic.rows[i], tier) *
+        sum += gl_call_tier_bytes(&sp->traffic.rows[i], &sp->times[i], tier) *
                (double)sp->traffic.rows[i].calls_per_step;
     return sum;
 }
@@ -277,17 +277,20 @@ static void fill_need(planner *p, int tier)
                                 .bytes_per_step_per_gpu = stage_bytes(sp, tier),
                                 .required_bytes_per_s = (double)NAN,
                                 .available_bytes_per_s = (double)NAN};
-    double time_s = 0;
+    double bytes = 0, time_s = 0;
     for (size_t i = 0; i < sp->traffic.row_count; i++) {
         const gl_traffic_row *r = &sp->traffic.rows[i];
-        if (!(gl_traffic_tier_bytes(r, tier) > 0))
+        double call_bytes = gl_call_tier_bytes(r, &sp->times[i], tier);
+        if (!(call_bytes > 0))
             continue;
-        time_s += sp->times[i].tier_s[tier] * r->load_factor * (double)r->calls_per_step;
+        /* Bytes whose time is not known say nothing of the link. */
+        bytes += sp->times[i].alone_s[tier] > 0 ? call_bytes * (double)r->calls_per_step : 0;
+        time_s += sp->times[i].alone_s[tier] * (double)r->calls_per_step;
         need->evidence = gl_evidence_worst(need->evidence, sp->times[i].evidence);
     }
-    if (!(need->bytes_per_step_per_gpu > 0) || !(time_s > 0))
+    if (!(bytes > 0) || !(time_s > 0))
         return;
-    need->available_bytes_per_s = need->bytes_per_step_per_gpu / time_s;
+    need->available_bytes_per_s = bytes / time_s;
     need->verdict = GL_VERDICT_UNKNOWN;
     if (!plan->compute.known)
         return;
@@ -402,4 +405,9 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
     fill_cost(&p);
     warn_of_gaps(&p);
     return true;
+}
+
+bool gl_plan_meets_target(const gl_plan *plan)
+{
+    return plan->step.communication_cost_frac <= plan->workload->target_exposed_frac;
 }

@@ -47,10 +47,12 @@ typedef enum gl_verdict {
 } gl_verdict;
 
 /*
- * Bandwidth of a tier, per GPU and direction, as busbw averaged over this plan's messages: bytes on
- * the wire over communication time. required: the smallest that keeps exposed communication of this
- * tier within the target share of the step, the other tier taken as free and the compute lost to
- * hidden communication left out (it belongs to a kind of link, not to the job), times the headroom.
+ * Bandwidth of a tier, per GPU and direction, as busbw averaged over this plan's messages: bytes
+ * that cross the tier over the time in which the tier moves them with the other one free, so
+ * nothing of the other tier's latency or bytes is in it. required: the smallest that keeps exposed
+ * communication of this tier within the target share of the step, the other tier taken as free and
+ * the compute lost to hidden communication left out (it belongs to a kind of link, not to the job),
+ * times the headroom.
  */
 typedef struct gl_bandwidth_need {
     gl_tier_kind tier;
@@ -98,6 +100,9 @@ typedef struct gl_plan {
 /* Plans. The workload and cluster have passed check.h. Fails only when the network refuses. */
 bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
                    const gl_plan_options *options, gl_arena *arena, gl_plan *out, gl_error *err);
+
+/* Is what communication costs (exposed, and compute slowed by what is hidden) within the target? */
+bool gl_plan_meets_target(const gl_plan *plan);
 
 const char *gl_tier_name(gl_tier_kind tier);     /* "intra_node" */
 const char *gl_verdict_name(gl_verdict verdict); /* "enough" */

@@ -21,10 +21,11 @@ typedef struct gl_stage_plan {
     double optimizer_s;
 } gl_stage_plan;
 
-/* Factors on times, for sensitivities: 1 = as predicted. Index of `tier`: 0 intra, 1 inter. */
+/* Factors on times, for sensitivities: 1 = as predicted. */
 typedef struct gl_scales {
     double compute;
-    double tier[2];
+    double tier[2];     /* 0 intra, 1 inter; with a factor of 0 that tier is free, and the other one
+                           takes what it takes alone (`alone_s` of a time) */
     double overlap_tax; /* on the compute lost to hidden communication */
 } gl_scales;
 
@@ -55,6 +56,13 @@ gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *comp
  */
 void gl_schedule_state_compute(const gl_workload *workload, const gl_cluster *cluster,
                                gl_compute *compute, gl_stage_plan *stages);
+
+/* Bytes of one call that a GPU puts on a tier, those included that it hands on. */
+static inline double gl_call_tier_bytes(const gl_traffic_row *row, const gl_network_time *time,
+                                        int tier)
+{
+    return gl_traffic_tier_bytes(row, tier) + (tier == 0 ? time->forwarded_bytes : 0);
+}
 
 /* The tier that decides a time: 0 inside a node, 1 between nodes. */
 static inline int gl_slower_tier(const gl_network_time *time)

@@ -245,6 +245,47 @@ bool gl_break_even_find(gl_knob knob, const gl_setup *setup, const gl_setup *ref
     return true;
 }
 
+/* ---- a slower link ---- */
+
+/* Whether a link of this bandwidth meets the target; `given` (may be NULL): what it gives. */
+static bool meets_target(gl_knob knob, double value, const gl_plan *plan, double *given)
+{
+    const gl_setup setup = {plan->workload, plan->cluster};
+    const gl_tier_kind tier =
+        knob == GL_KNOB_INTER_BANDWIDTH ? GL_TIER_INTER_NODE : GL_TIER_INTRA_NODE;
+    gl_plan_options options = plan->options;
+    gl_arena *scratch = gl_arena_create();
+    gl_setup changed;
+    gl_plan other;
+    gl_error err;
+    options.draws = 1;
+    options.step_only = given == NULL;
+    bool meets =
+        gl_knob_turn(knob, value, &setup, scratch, &changed) &&
+        gl_plan_build(changed.workload, changed.cluster, &options, scratch, &other, &err) &&
+        gl_plan_meets_target(&other);
+    if (given != NULL)
+        *given = meets ? other.needs[tier].available_bytes_per_s : (double)NAN;
+    gl_arena_destroy(scratch);
+    return meets;
+}
+
+double gl_least_bandwidth(gl_knob knob, const gl_plan *plan)
+{
+    const gl_setup setup = {plan->workload, plan->cluster};
+    double enough = gl_knob_value(knob, &setup), little = enough / RANGE, given;
+    if (isnan(enough) || !gl_plan_meets_target(plan))
+        return (double)NAN;
+    if (meets_target(knob, little, plan, NULL))
+        enough = little;
+    while (log(enough / little) > PRECISION) {
+        double middle = sqrt(enough * little);
+        *(meets_target(knob, middle, plan, NULL) ? &enough : &little) = middle;
+    }
+    meets_target(knob, enough, plan, &given);
+    return given;
+}
+
 const char *gl_break_even_name(gl_break_even_kind kind)
 {
     static const char *const names[] = {

@@ -18,7 +18,8 @@ static const char *tier_rows_text(const gl_explainer *e, gl_tier_kind tier)
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
         const gl_placement *g = &r->placement;
         bool ring = r->collective != GL_ALLTOALL && tier == GL_TIER_INTER_NODE;
-        double each = gl_traffic_tier_bytes(r, (int)tier) * (ring ? g->ranks_per_node : 1);
+        double each = gl_call_tier_bytes(r, &e->plan->rows[i].per_call, (int)tier) *
+                      (ring ? g->ranks_per_node : 1);
         if (!(each > 0))
             continue;
         if (shown++ == SHOWN_MAX)
@@ -40,7 +41,8 @@ static const char *tier_note(const gl_explainer *e, gl_tier_kind tier)
     double most_bytes = 0;
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
-        double row_bytes = gl_traffic_tier_bytes(r, (int)tier) * (double)r->calls_per_step;
+        double row_bytes = gl_call_tier_bytes(r, &e->plan->rows[i].per_call, (int)tier) *
+                           (double)r->calls_per_step;
         if (row_bytes > most_bytes) {
             most_bytes = row_bytes;
             most = i;
@@ -69,7 +71,7 @@ static const char *groups_text(const gl_explainer *e, gl_tier_kind tier)
     const char *text = "";
     for (size_t i = 0; i < e->plan->traffic.row_count; i++) {
         const gl_traffic_row *r = &e->plan->traffic.rows[i];
-        if (!(gl_traffic_tier_bytes(r, (int)tier) > 0))
+        if (!(gl_call_tier_bytes(r, &e->plan->rows[i].per_call, (int)tier) > 0))
             continue;
         const char *group =
             gl_arena_printf(e->arena, "%s over %s", gl_traffic_dimension_name(r->dimension),
@@ -137,13 +139,14 @@ static void add_tier(gl_explainer *e, const gl_bandwidth_need *need, const char 
         e, "bytes_per_step_per_gpu", gl_real(need->bytes_per_step_per_gpu), GL_BYTES,
         (gl_figure_how){need->tier == GL_TIER_INTRA_NODE
                             ? "Σ rows: bytes on the wire of a rank · calls (all-to-all: to the "
-                              "ranks on its node)"
+                              "ranks on its node, and what is handed to other rails' GPUs)"
                             : "Σ rows that leave the node: bytes on the wire of a rank · calls / "
                               "ranks of the group on a node (all-to-all: to the ranks elsewhere)",
                         tier_rows_text(e, need->tier), NULL, "traffic.*"});
     gl_explain__add(
         e, "available_bytes_per_s", gl_real(need->available_bytes_per_s), GL_BYTES_PER_S,
-        (gl_figure_how){"bytes of a step / communication time of this tier",
+        (gl_figure_how){"bytes of a step / time of this tier alone, the other "
+                        "one free",
                         gl_arena_printf(e->arena, "%s / %s",
                                         gl_explain__bytes(e, need->bytes_per_step_per_gpu),
                                         gl_explain__seconds(e, seconds_of_tier)),

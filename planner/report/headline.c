@@ -2,6 +2,7 @@
 #include "planner/report/headline.h"
 
 #include "common/units.h"
+#include "planner/core/sensitivity.h"
 #include "planner/report/cost_tables.h"
 #include "planner/report/measuring.h"
 #include "planner/report/plan_tables.h"
@@ -159,7 +160,7 @@ static bool decides_outside(const gl_plan *plan)
     double within_s = 0, outside_s = 0;
     for (size_t i = 0; i < plan->traffic.row_count && plan->cluster->outside != NULL; i++) {
         const gl_timed_row *row = &plan->rows[i];
-        double time_s = row->per_call.tier_s[0] * (double)row->traffic->calls_per_step;
+        double time_s = row->per_call.alone_s[0] * (double)row->traffic->calls_per_step;
         *(plan->layout.domains[row->traffic->group] > 1 ? &outside_s : &within_s) += time_s;
     }
     return outside_s > within_s;
@@ -200,19 +201,31 @@ const char *gl_headline_verdict(const gl_bandwidth_need *need, gl_arena *arena)
     }
 }
 
-/* A fast link that the job does not need is money: say so, but only when the numbers carry it. */
+static gl_knob bandwidth_knob(const gl_plan *plan, gl_tier_kind tier)
+{
+    if (tier == GL_TIER_INTER_NODE)
+        return GL_KNOB_INTER_BANDWIDTH;
+    return decides_outside(plan) ? GL_KNOB_OUTSIDE_BANDWIDTH : GL_KNOB_INTRA_BANDWIDTH;
+}
+
+/* A fast link that the job does not need is money: say so, but only when the numbers carry it, and
+ * plans with a slower link. */
 static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need *need,
                                    gl_arena *arena)
 {
-    if (need->verdict != GL_VERDICT_ENOUGH || !gl_plan_meets_target(plan) ||
+    if (need->verdict != GL_VERDICT_ENOUGH ||
         need->available_bytes_per_s < NOT_NEEDED_FACTOR * need->required_bytes_per_s)
         return "";
-    return gl_arena_printf(
-        arena,
-        "               %s is not needed with this layout: a link of %s per GPU hides as "
-        "much\n",
-        gl_headline_link(plan, need->tier),
-        gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena));
+    double least = gl_least_bandwidth(bandwidth_knob(plan, need->tier), plan);
+    double enough = fmax(need->required_bytes_per_s, need->headroom * least);
+    if (isnan(least) || need->available_bytes_per_s < NOT_NEEDED_FACTOR * enough)
+        return "";
+    return gl_arena_printf(arena,
+                           "               %s is not needed with this layout: a link of %s per "
+                           "GPU still meets the target of %s\n",
+                           gl_headline_link(plan, need->tier),
+                           gl_quantity_text(enough, GL_BYTES_PER_S, arena),
+                           gl_percent_text(plan->workload->target_exposed_frac, arena));
 }
 
 /* No link helps what compute waits for in every layer: where that is most of a tier's exposed time,

@@ -72,7 +72,8 @@ static const described columns[] = {
     {"required_bandwidth", "bytes_per_step_per_gpu", "B", "what a GPU puts on this tier in a step"},
     {"required_bandwidth", "required_bytes_per_s", "B/s",
      "needed per GPU and direction, with headroom"},
-    {"required_bandwidth", "available_bytes_per_s", "B/s", "what large messages of this mix get"},
+    {"required_bandwidth", "available_bytes_per_s", "B/s",
+     "what this mix of messages gets of this tier alone"},
     {"required_bandwidth", "demand_alone_bytes_per_s", "B/s",
      "bytes of a step times the rate of steps that compute alone allows, with headroom: an "
      "average, "

@@ -26,11 +26,6 @@ const char *gl_block_kind_name(gl_block_kind kind)
     return names[kind];
 }
 
-bool gl_plan_meets_target(const gl_plan *plan)
-{
-    return plan->step.communication_cost_frac <= plan->workload->target_exposed_frac;
-}
-
 double gl_plan_exposed_frac(const gl_plan *plan)
 {
     return plan->step.exposed_communication_s / plan->step.time_s;

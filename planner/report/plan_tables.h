@@ -51,9 +51,6 @@ const char *const *gl_plan_table_names(void);
 /* Share of the step that waits for communication; NaN when the step time is not known. */
 double gl_plan_exposed_frac(const gl_plan *plan);
 
-/* Is what communication costs (exposed, and compute slowed by what is hidden) within the target? */
-bool gl_plan_meets_target(const gl_plan *plan);
-
 /* "8 ranks", "8 ranks on 2 nodes": a placement for people. */
 const char *gl_placement_text(const gl_placement *placement, gl_arena *arena);
 
