@@ -185,41 +185,67 @@ static void find_continuous(const search *s, gl_break_even *out)
         *out = (gl_break_even){s->knob, GL_BREAK_EVEN_NEVER, s->value, (double)NAN, (double)NAN};
 }
 
-/* Whole values, the cheapest first; 0 after the last. */
-static double next_value(const search *s, double value)
+/* The next smaller whole value, all of them, since a step need not get shorter with each; 0 after
+ * the last. Batches are not made smaller. */
+static double value_below(const search *s, double value)
 {
-    const gl_cluster *c = s->setup->cluster;
-    double all = (double)c->nodes * c->gpus_per_node;
+    double all = (double)s->setup->cluster->nodes * s->setup->cluster->gpus_per_node;
+    if (s->knob == GL_KNOB_BATCH)
+        return 0;
+    do {
+        value--;
+    } while (s->knob == GL_KNOB_DOMAIN && value > 0 && fmod(all, value) != 0);
+    return value;
+}
+
+/* The next larger one that is tried; 0 after the last. */
+static double value_above(const search *s, double value)
+{
+    double all = (double)s->setup->cluster->nodes * s->setup->cluster->gpus_per_node;
     switch (s->knob) {
     case GL_KNOB_NICS:
-        if (value < s->value && value * 2 > s->value)
-            return value == 0 ? 1 : s->value;
-        return value == 0 ? 1 : value < NICS_MAX ? value * 2 : 0;
+        return value < NICS_MAX ? fmin(pow(2, floor(log2(value)) + 1), NICS_MAX) : 0;
     case GL_KNOB_DOMAIN:
         do {
             value++;
         } while (value <= all && fmod(all, value) != 0);
         return value <= all ? value : 0;
     default:
-        if (value == 0)
-            return s->value;
         return value < s->value * pow(2, BATCH_DOUBLINGS) ? value * 2 : 0;
     }
 }
 
+/* From what there is down, as long as every value is good: what cannot be had is passed over. */
+static void find_least(const search *s, gl_break_even *out)
+{
+    double step_s;
+    bool all = true, smaller = false;
+    out->limit = s->value;
+    for (double value = value_below(s, s->value); value > 0 && all; value = value_below(s, value)) {
+        all = good(s, value, &step_s) || isnan(step_s);
+        if (!all || isnan(step_s))
+            continue;
+        out->limit = value;
+        out->step_s = step_s;
+        smaller = true;
+    }
+    judge(s, out);
+    if (all && smaller)
+        out->kind = GL_BREAK_EVEN_ANY;
+}
+
 static void find_whole(const search *s, gl_break_even *out)
 {
-    bool first = true;
-    double step_s;
-    for (double value = next_value(s, 0); value > 0; value = next_value(s, value)) {
-        if (good(s, value, &step_s)) {
-            *out = (gl_break_even){s->knob, GL_BREAK_EVEN_ANY, s->value, value, step_s};
-            if (!first || value >= s->value)
-                judge(s, out);
+    if (good(s, s->value, &out->step_s)) {
+        find_least(s, out);
+        return;
+    }
+    for (double value = value_above(s, s->value); value > 0; value = value_above(s, value))
+        if (good(s, value, &out->step_s)) {
+            out->limit = value;
+            judge(s, out);
             return;
         }
-        first = first && isnan(step_s);
-    }
     *out = (gl_break_even){s->knob, GL_BREAK_EVEN_NEVER, s->value, (double)NAN, (double)NAN};
 }
 

@@ -28,7 +28,8 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
                             gl_sensitivity *rows);
 
 /*
- * The cheapest value of a property with which work takes at most (1 + tolerance) of what it takes
+ * The cheapest value of a property with which, and with every value between it and what there is
+ * that can be had, work takes at most (1 + tolerance) of what it takes
  * on the reference: the smallest bandwidth, NIC count, domain, compression or batch, the largest
  * oversubscription. All else stays.
  */

@@ -162,12 +162,83 @@ static void test_the_least_link_meets_the_target(void **state)
     }
 }
 
+/* What is said of whole values holds for each of them: 7 NICs can be worse than 4. */
+static void check_whole(const gl_setup *setup, gl_knob knob)
+{
+    const double tolerance_frac = 0.05;
+    double limit_s = (1 + tolerance_frac) * gl_step_of(setup, &plan_options);
+    double value = gl_knob_value(knob, setup), below_s = 0;
+    gl_break_even found;
+    assert_true(gl_break_even_find(knob, setup, setup, tolerance_frac, &plan_options, &found));
+    assert_true(found.kind == GL_BREAK_EVEN_ANY || found.kind == GL_BREAK_EVEN_SPARE ||
+                found.kind == GL_BREAK_EVEN_JUST);
+    for (double v = 1; v <= value; v++) {
+        gl_arena *arena = gl_arena_create();
+        gl_setup changed;
+        bool can_be = gl_knob_turn(knob, v, setup, arena, &changed);
+        double step_s = can_be ? gl_step_of(&changed, &plan_options) : (double)NAN;
+        gl_arena_destroy(arena);
+        if (isnan(step_s))
+            continue;
+        if (v >= found.limit || found.kind == GL_BREAK_EVEN_ANY)
+            assert_true(step_s <= limit_s * (1 + 1e-5));
+        else
+            below_s = step_s;
+    }
+    assert_true(below_s == 0 || below_s > limit_s);
+}
+
+static void test_whole_break_evens_hold_for_each_value(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model, *cluster;
+        int nodes;
+    } cases[] = {{"llama3-8b", "hgx-h100-16-ndr-4to1", 64},
+                 {"llama3-8b", "hgx-h100-16-ndr", 16},
+                 {"llama3-8b", "hgx-h100-16-ndr", 256},
+                 {"llama3-70b", "hgx-h100-16-ndr", 16},
+                 {"qwen3-30b-a3b", "hgx-h100-16-ndr", 16}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gl_arena *arena = gl_arena_create();
+        gl_workload workload;
+        gl_cluster cluster;
+        load_bundled_model(cases[i].model, NULL, 0, arena, &workload);
+        load_bundled_cluster(cases[i].cluster, arena, &cluster);
+        cluster.nodes = cases[i].nodes;
+        const gl_setup setup = {&workload, &cluster};
+        check_whole(&setup, GL_KNOB_NICS);
+        check_whole(&setup, GL_KNOB_DOMAIN);
+        gl_arena_destroy(arena);
+    }
+}
+
+/* Two and three NICs keep the limit, four and five do not, so it begins with six. */
+static void test_a_lucky_value_is_no_limit(void **state)
+{
+    (void)state;
+    gl_arena *arena = gl_arena_create();
+    gl_workload workload;
+    gl_cluster cluster;
+    gl_break_even found;
+    load_bundled_model("llama3-8b", NULL, 0, arena, &workload);
+    load_bundled_cluster("hgx-h100-16-ndr-4to1", arena, &cluster);
+    cluster.nodes = 64;
+    const gl_setup setup = {&workload, &cluster};
+    assert_true(gl_break_even_find(GL_KNOB_NICS, &setup, &setup, 0.05, &plan_options, &found));
+    assert_int_equal(found.kind, GL_BREAK_EVEN_SPARE);
+    assert_true(found.limit == 6);
+    gl_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nvlink_gives_the_same_behind_any_nic),
         cmocka_unit_test(test_forwarded_bytes_are_counted),
         cmocka_unit_test(test_the_least_link_meets_the_target),
+        cmocka_unit_test(test_whole_break_evens_hold_for_each_value),
+        cmocka_unit_test(test_a_lucky_value_is_no_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
