@@ -184,7 +184,7 @@ static bool load_model(gpulink_model *model, const source *from, const char *con
                                             model->arena, &model->tree, &diagnostics)
                       : gl_model_tree_open(from->path, settings, count, model->arena, &model->tree,
                                            &diagnostics);
-    opened = opened && gl_model_tree_load(&model->tree, model->arena, &model->workload,
+    opened = opened && gl_model_tree_load(&model->tree, false, model->arena, &model->workload,
                                           &model->notes, &diagnostics);
     pthread_mutex_unlock(&files);
     return opened || gl_lib__fail_all(error, &diagnostics);

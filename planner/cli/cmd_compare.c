@@ -127,13 +127,10 @@ static const char *remedy_of_search(const char *lines, gl_arena *arena)
 static void choose_layout(session *s, candidate *c, gl_option_note *note)
 {
     const gl_plan_options options = gl_request_plan_options(&s->request);
-    const gl_texts described = c->planned.notes;
     const gl_search_options search = {
         .jobs = (int)s->options.jobs, .watch = gl_search_watch_look, .context = &s->watch};
     gl_best_layout best;
     gl_error err;
-    c->planned.notes = (gl_texts){0};
-    gl_notes_beside_layout(&c->planned.workload, &described, s->arena, &c->planned.notes);
     s->watch.name = c->cluster.name;
     if (!gl_search_best(&c->planned.workload, &c->cluster, &options, &search, s->arena, &best,
                         &err))

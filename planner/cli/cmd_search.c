@@ -310,7 +310,6 @@ static bool load_fixed(session *s, gl_diagnostics *diagnostics)
 static bool load(session *s, gl_diagnostics *diagnostics)
 {
     const gl_request *r = &s->request;
-    gl_texts notes = {0};
     gl_error err;
     gl_yaml_tree tree;
     s->workload = gl_workload_defaults();
@@ -318,9 +317,8 @@ static bool load(session *s, gl_diagnostics *diagnostics)
                          s->arena, &s->cluster, &s->notes, diagnostics) ||
         !gl_model_tree_open(r->model, r->settings, r->setting_count, s->arena, &tree,
                             diagnostics) ||
-        !gl_model_tree_load(&tree, s->arena, &s->workload, &notes, diagnostics))
+        !gl_model_tree_load(&tree, true, s->arena, &s->workload, &s->notes, diagnostics))
         return false;
-    gl_notes_beside_layout(&s->workload, &notes, s->arena, &s->notes);
     if (s->workload.batch.global == 0)
         s->workload.batch.global = (int64_t)s->workload.parallel.dp * s->workload.batch.micro;
     if (!load_fixed(s, diagnostics))

@@ -247,22 +247,9 @@ bool gl_load_workload(const gl_request *request, const gl_setting *settings, siz
 {
     planned->workload = gl_workload_defaults();
     return gl_model_tree_open(request->model, settings, setting_count, arena, tree, diagnostics) &&
-           gl_model_tree_load(tree, arena, &planned->workload, &planned->notes, diagnostics) &&
+           gl_model_tree_load(tree, request->options->best_layout, arena, &planned->workload,
+                              &planned->notes, diagnostics) &&
            check_stage(request->options->stage, &planned->workload, diagnostics);
-}
-
-void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
-                            gl_texts *out)
-{
-    gl_findings findings = {.arena = arena};
-    gl_check_workload(workload, &findings);
-    for (size_t i = 0; i < notes->count; i++) {
-        bool of_layout = false;
-        for (size_t k = 0; k < findings.count; k++)
-            of_layout = of_layout || strstr(notes->items[i], findings.items[k].message) != NULL;
-        if (!of_layout)
-            gl_texts_add(out, arena, notes->items[i]);
-    }
 }
 
 gl_plan_options gl_request_plan_options(const gl_request *request)

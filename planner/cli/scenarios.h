@@ -118,11 +118,6 @@ void gl_add_bundled_clusters(gl_texts *names, gl_arena *arena);
  */
 int gl_fail_without_cluster(const char *verb, const char *model);
 
-/* Of the warnings about a description those that are not about its layout, which say nothing of a
- * layout that is searched for. Appends them to `out`. */
-void gl_notes_beside_layout(const gl_workload *workload, const gl_texts *notes, gl_arena *arena,
-                            gl_texts *out);
-
 gl_plan_options gl_request_plan_options(const gl_request *request);
 
 /* Loads the model with settings, and checks it by itself; `tree` tells where its fields are. */

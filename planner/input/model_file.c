@@ -206,8 +206,28 @@ static const char *default_name(const loader *l)
     return gl_arena_strdup(l->arena, gl_printable(stem, printed, sizeof printed));
 }
 
-bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,
-                        gl_texts *warnings, gl_diagnostics *diagnostics)
+/* Where the layout is searched for the described one binds nobody: what no layout could mend is
+ * left, and warnings come with the layout that is found. */
+static void check_beside_layout(const loader *l, const gl_workload *w)
+{
+    gl_workload any = *w;
+    gl_findings findings = {.arena = l->arena};
+    gl_texts of_no_layout = {0};
+    any.parallel = gl_workload_defaults().parallel;
+    any.batch.micro = 1;
+    gl_check_workload(&any, &findings);
+    gl_findings_report(&findings, l->tree, l->arena, &of_no_layout, l->diagnostics);
+}
+
+static void check_as_described(const loader *l, const gl_workload *w)
+{
+    gl_findings findings = {.arena = l->arena};
+    gl_check_workload(w, &findings);
+    gl_findings_report(&findings, l->tree, l->arena, l->warnings, l->diagnostics);
+}
+
+bool gl_model_tree_load(const gl_yaml_tree *tree, bool any_layout, gl_arena *arena,
+                        gl_workload *workload, gl_texts *warnings, gl_diagnostics *diagnostics)
 {
     gl_workload read = gl_workload_defaults();
     loader l = {.tree = tree,
@@ -227,11 +247,8 @@ bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *
         assume_batch(&l);
     if (problems(&l) == before)
         derive_defaults(&l);
-    if (problems(&l) == before) {
-        gl_findings findings = {.arena = arena};
-        gl_check_workload(&read, &findings);
-        gl_findings_report(&findings, tree, arena, warnings, diagnostics);
-    }
+    if (problems(&l) == before)
+        (any_layout ? check_beside_layout : check_as_described)(&l, &read);
     if (problems(&l) != before)
         return false;
     *workload = read;
@@ -335,5 +352,5 @@ bool gl_model_file_load(const char *path, const gl_setting *settings, size_t set
 {
     gl_yaml_tree tree;
     return gl_model_tree_open(path, settings, setting_count, arena, &tree, diagnostics) &&
-           gl_model_tree_load(&tree, arena, workload, warnings, diagnostics);
+           gl_model_tree_load(&tree, false, arena, workload, warnings, diagnostics);
 }

@@ -32,9 +32,10 @@ bool gl_model_tree_parse(const char *name, const char *text, size_t length,
                          const gl_setting *settings, size_t setting_count, gl_arena *arena,
                          gl_yaml_tree *tree, gl_diagnostics *diagnostics);
 
-/* … and the workload that it describes, checked. */
-bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,
-                        gl_texts *warnings, gl_diagnostics *diagnostics);
+/* … and the workload that it describes, checked. With `any_layout`, for a search, its layout
+ * (`parallel`, `batch.micro`) is read and not checked: neither problems nor warnings of it. */
+bool gl_model_tree_load(const gl_yaml_tree *tree, bool any_layout, gl_arena *arena,
+                        gl_workload *workload, gl_texts *warnings, gl_diagnostics *diagnostics);
 
 /* Fatal findings become diagnostics, others warnings, each with the position of the field that it
  * names. `tree` may be NULL: no positions. */

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         gl_workload workload;
         gl_texts warnings = {0};
         gl_diagnostics diagnostics = {0};
-        if (gl_model_tree_load(&tree, arena, &workload, &warnings, &diagnostics))
+        if (gl_model_tree_load(&tree, false, arena, &workload, &warnings, &diagnostics))
             for (const gl_field *field = gl_model_fields; field->path != NULL; field++)
                 gl_field_cell(field, &workload, arena);
     }

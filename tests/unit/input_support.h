@@ -36,7 +36,8 @@ static inline outcome load_model_with(const char *text, const char *key, const c
     if (!o.ok)
         o.diagnostics.items[o.diagnostics.count++] = err;
     else
-        o.ok = gl_model_tree_load(&o.tree, o.arena, &o.workload, &o.warnings, &o.diagnostics);
+        o.ok =
+            gl_model_tree_load(&o.tree, false, o.arena, &o.workload, &o.warnings, &o.diagnostics);
     return o;
 }
 

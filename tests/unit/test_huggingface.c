@@ -14,7 +14,7 @@ static outcome load_config(const char *file, const char *more)
     snprintf(text, sizeof text, "model:\n  huggingface: %s\n%s", file, more);
     assert_true(gl_yaml_parse(TEST_SOURCE_DIR "/fixtures/huggingface/m.yaml", text, strlen(text),
                               o.arena, &o.tree, &err));
-    o.ok = gl_model_tree_load(&o.tree, o.arena, &o.workload, &o.warnings, &o.diagnostics);
+    o.ok = gl_model_tree_load(&o.tree, false, o.arena, &o.workload, &o.warnings, &o.diagnostics);
     return o;
 }
 

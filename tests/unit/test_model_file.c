@@ -446,10 +446,37 @@ static void test_files(void **state)
     gl_arena_destroy(arena);
 }
 
+/* A search finds its own layout: the described one may be impossible, the model may not. */
+static void test_a_search_asks_for_no_layout(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool described, any_layout;
+    } cases[] = {
+        {ARCHITECTURE "parallel: {dp: 64}\nbatch: {global: 96}\n", false, true},
+        {ARCHITECTURE "parallel: {tp: 3, cp: 5, ep: 2}\nbatch: {global: 15}\n", false, true},
+        {ARCHITECTURE "parallel: {dp: 64}\nbatch: {global: 128}\n", true, true},
+        {ARCHITECTURE "batch: {global: 8}\ncompute: {step: 1 s, mfu: 0.4}\n", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        outcome o = load_model(cases[i].text);
+        gl_workload any = gl_workload_defaults();
+        gl_texts warnings = {0};
+        gl_diagnostics diagnostics = {.count = 0};
+        assert_int_equal(o.ok, cases[i].described);
+        assert_int_equal(gl_model_tree_load(&o.tree, true, o.arena, &any, &warnings, &diagnostics),
+                         cases[i].any_layout);
+        assert_int_equal(diagnostics.count == 0, cases[i].any_layout);
+        outcome_free(&o);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_minimal),
+        cmocka_unit_test(test_a_search_asks_for_no_layout),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_everything_stated),
         cmocka_unit_test(test_all_buckets_as_one),
