@@ -572,7 +572,8 @@ static void load_cluster(builder *b)
 static void load_workload(builder *b)
 {
     gl_diagnostics diagnostics = {.count = 0};
-    if (!gl_model_tree_load(&b->model, false, b->arena, &b->out->workload, &b->out->notes, &diagnostics))
+    if (!gl_model_tree_load(&b->model, false, b->arena, &b->out->workload, &b->out->notes,
+                            &diagnostics))
         cannot(b, "%s", first_problem(&diagnostics, b->arena));
 }
 

@@ -220,12 +220,12 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
     double enough = fmax(need->required_bytes_per_s, need->headroom * least);
     if (isnan(least) || need->available_bytes_per_s < NOT_NEEDED_FACTOR * enough)
         return "";
-    return gl_arena_printf(arena,
-                           "               %s is not needed with this layout: a link of %s per "
-                           "GPU still meets the target of %s\n",
-                           gl_headline_link(plan, need->tier),
-                           gl_quantity_text(enough, GL_BYTES_PER_S, arena),
-                           gl_percent_text(plan->workload->target_exposed_frac, arena));
+    return gl_arena_printf(
+        arena,
+        "               %s is not needed with this layout, all else as it is: a link of %s per "
+        "GPU still meets the target of %s\n",
+        gl_headline_link(plan, need->tier), gl_quantity_text(enough, GL_BYTES_PER_S, arena),
+        gl_percent_text(plan->workload->target_exposed_frac, arena));
 }
 
 /* No link helps what compute waits for in every layer: where that is most of a tier's exposed time,

@@ -49,7 +49,7 @@ same "$(column described_time_s described.csv)" "$(column step_time_s plan.csv)"
 # A batch that only other layouts can have: plan refuses the described one, search does not.
 expect 3 'global \(96\) must be a multiple of dp x micro \(64\)' gpulink-plan "$model" --cluster "$cluster" --set batch.global=96
 expect 0 '^Best +[a-z]' gpulink-plan search "$model" --cluster "$cluster" --set batch.global=96 --fix cp --fix pp
-expect 1 '^global .96. must be a multiple' gpulink-plan search "$model" --cluster "$cluster" --set batch.global=96 --fix tp --fix cp --fix pp --fix dp
+says 1 'global (96) must be a multiple of dp x micro' gpulink-plan search "$model" --cluster "$cluster" --set batch.global=96 --fix tp --fix cp --fix pp --fix dp
 expect 0 '1 .*fastest' gpulink-plan compare "$model" --cluster "$cluster" --cluster pcie5-pairs-16 --best-layout --set batch.global=96
 
 # Constraints.
