@@ -245,6 +245,19 @@ static void note_empty_places(const builder *b, const gl_price *server)
                 server->part, server->gpus, b->cluster->gpus_per_node, b->cluster->gpus_per_node));
 }
 
+/* A machine is bought with its links: another one in its place has no price here. */
+static void note_other_link(const builder *b, const gl_price *server)
+{
+    const char *link = intra_link(b);
+    if (server->link != NULL && link != NULL && strcmp(server->link, link) != 0)
+        note(b,
+             gl_arena_printf(
+                 b->arena,
+                 "%s is the price of a machine with %s; with %s instead it is another one, whose "
+                 "price is not known: state it (prices: {parts: {%s: {typical: ..., link: %s}}})",
+                 server->part, server->link, link, server->part, link));
+}
+
 static void add_servers(const builder *b)
 {
     const gl_price *server = whole_server(b);
@@ -253,6 +266,7 @@ static void add_servers(const builder *b)
         gl_bom_line *line = add(b, GL_COST_OF_SERVER, "server", gpu_name(b), "", count);
         rate_power(b, line, (double)b->nodes / (double)count);
         note_empty_places(b, server);
+        note_other_link(b, server);
     } else {
         add_parts_of_servers(b);
     }
