@@ -133,7 +133,7 @@ static void test_the_least_link_meets_the_target(void **state)
         size_t count;
         gl_knob knob;
     } cases[] = {
-        {"llama-1.1b-ddp", {{NULL}}, 0, GL_KNOB_INTRA_BANDWIDTH},
+        {"llama-1.1b-ddp", {{NULL, NULL, NULL}}, 0, GL_KNOB_INTRA_BANDWIDTH},
         {"llama3-8b",
          {{"parallel.dp", "64", "--set"}, {"batch.global", "1024", "--set"}},
          2,
