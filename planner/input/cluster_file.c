@@ -735,10 +735,9 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
                          &err))
             gl_diagnose_error(l->diagnostics, &err);
     l->cluster->name = default_name(l);
-    if (!load_tree(l, before))
-        return false;
+    bool loaded = load_tree(l, before);
     l->cluster->name = name_as_set(l, described, settings, setting_count);
-    return true;
+    return loaded;
 }
 
 /* ---- what a name means ---- */
@@ -824,10 +823,8 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
     else if (refuse_settings(&l, file, settings, setting_count))
         load_database(&l, file, label);
     read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
-    if (gl_diagnostics_found(diagnostics) != before)
-        return false;
     *cluster = read;
-    return true;
+    return gl_diagnostics_found(diagnostics) == before;
 }
 
 bool gl_cluster_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_cluster *cluster,

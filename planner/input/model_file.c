@@ -227,15 +227,13 @@ bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *
         assume_batch(&l);
     if (problems(&l) == before)
         derive_defaults(&l);
-    if (problems(&l) == before) {
-        gl_findings findings = {.arena = arena};
-        gl_check_workload(&read, &findings);
-        gl_findings_report(&findings, tree, arena, warnings, diagnostics);
-    }
     if (problems(&l) != before)
         return false;
     *workload = read;
-    return true;
+    gl_findings findings = {.arena = arena};
+    gl_check_workload(&read, &findings);
+    gl_findings_report(&findings, tree, arena, warnings, diagnostics);
+    return problems(&l) == before;
 }
 
 bool gl_setting_is_cluster(const gl_setting *setting)

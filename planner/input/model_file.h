@@ -32,7 +32,8 @@ bool gl_model_tree_parse(const char *name, const char *text, size_t length,
                          const gl_setting *settings, size_t setting_count, gl_arena *arena,
                          gl_yaml_tree *tree, gl_diagnostics *diagnostics);
 
-/* … and the workload that it describes, checked. */
+/* … and the workload that it describes, checked. Where each field is right and they contradict each
+ * other, `workload` is written all the same: a sweep tells what it left out. */
 bool gl_model_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_workload *workload,
                         gl_texts *warnings, gl_diagnostics *diagnostics);
 
