@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LIST_BYTES = 320, GUESS_BYTES = 200 };
 
@@ -114,6 +115,24 @@ static bool load_database(const loader *l, const char *file, const char *label)
 
 /* ---- catalogue entries of a description ---- */
 
+/* What links are called beside the names of the catalogue, by which they begin. */
+static const char *catalogue_name(const char *name, gl_arena *arena)
+{
+    static const char *const aliases[][2] = {{"infiniband", "ib-"},     {"ib", "ib-"},
+                                             {"nvswitch", "nvlink"},    {"tcp", "ethernet-"},
+                                             {"omnipath", "omni-path"}, {"opa", "omni-path"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        size_t length = strlen(aliases[i][0]);
+        const char *rest = name + length;
+        if (strncasecmp(name, aliases[i][0], length) != 0 ||
+            (*rest != '\0' && strchr("-_ ", *rest) == NULL))
+            continue;
+        rest += strspn(rest, "-_ ");
+        return gl_arena_printf(arena, "%s%s", aliases[i][1], rest);
+    }
+    return name;
+}
+
 /* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …" */
 static void diagnose_no_entry(const loader *l, const char *path, const char *name,
                               const char *folder, const char *what)
@@ -122,7 +141,8 @@ static void diagnose_no_entry(const loader *l, const char *path, const char *nam
     char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
     const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
     const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
-    gl_did_you_mean(name, names, count, guess, sizeof guess);
+    gl_did_you_mean(strcmp(folder, "links") == 0 ? catalogue_name(name, l->arena) : name, names,
+                    count, guess, sizeof guess);
     gl_diagnose(l->diagnostics, &node->mark, path, "the catalogue has no %s '%s'%s there are: %s",
                 what, gl_printable(name, shown, sizeof shown), guess,
                 gl_list_names(names, count, list, sizeof list));
