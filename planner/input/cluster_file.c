@@ -133,21 +133,6 @@ static const char *catalogue_name(const char *name, gl_arena *arena)
     return name;
 }
 
-/* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …" */
-static void diagnose_no_entry(const loader *l, const char *path, const char *name,
-                              const char *folder, const char *what)
-{
-    size_t count;
-    char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
-    const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
-    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
-    gl_did_you_mean(strcmp(folder, "links") == 0 ? catalogue_name(name, l->arena) : name, names,
-                    count, guess, sizeof guess);
-    gl_diagnose(l->diagnostics, &node->mark, path, "the catalogue has no %s '%s'%s there are: %s",
-                what, gl_printable(name, shown, sizeof shown), guess,
-                gl_list_names(names, count, list, sizeof list));
-}
-
 /* A name that is a file of one's own is seen from the description's folder. */
 static const char *entry_name(const loader *l, const char *path, const char *name)
 {
@@ -155,6 +140,31 @@ static const char *entry_name(const loader *l, const char *path, const char *nam
     return gl_catalogue_is_own_file(name) && !gl_yaml_is_setting(node)
                ? gl_file_beside(l->arena, l->tree.file, name)
                : name;
+}
+
+/* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …", or of a path "no
+ * such file". A name that is wrong in a setting is wrong in the command line. */
+static void diagnose_no_entry(const loader *l, const char *path, const char *name,
+                              const char *folder, const char *what)
+{
+    size_t count;
+    char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
+    gl_error err;
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    if (gl_catalogue_is_own_file(name)) {
+        const char *file = entry_name(l, path, name);
+        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.200s%s", file,
+                    gl_file_guess(l->arena, file));
+        return;
+    }
+    const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
+    gl_did_you_mean(strcmp(folder, "links") == 0 ? catalogue_name(name, l->arena) : name, names,
+                    count, guess, sizeof guess);
+    gl_fail_at(&err, gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT, &node->mark, path,
+               "the catalogue has no %s '%s'%s there are: %s", what,
+               gl_printable(name, shown, sizeof shown), guess,
+               gl_list_names(names, count, list, sizeof list));
+    gl_diagnose_error(l->diagnostics, &err);
 }
 
 static void load_gpu(const loader *l)
@@ -279,6 +289,7 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
                                     const char *name, const char **label)
 {
     size_t count;
+    gl_error err;
     char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
     const char *base = gl_yaml_is_setting(node) ? NULL : l->tree.file;
     const char *file = gl_calibration_find(name, base, l->arena, label);
@@ -287,10 +298,12 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
     const char *const *names =
         gl_datadir_list(l->arena, "calibrations", database_extensions, &count);
     gl_did_you_mean(name, names, count, guess, sizeof guess);
-    gl_diagnose(l->diagnostics, &node->mark, path,
-                "no such file or bundled calibration: '%s'%s bundled: %s",
-                gl_printable(name, shown, sizeof shown), guess,
-                count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
+    bool named = strchr(name, '/') == NULL && strstr(name, ".db") == NULL;
+    gl_fail_at(&err, named && gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT,
+               &node->mark, path, "no such file or bundled calibration: '%s'%s bundled: %s",
+               gl_printable(name, shown, sizeof shown), guess,
+               count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
+    gl_diagnose_error(l->diagnostics, &err);
     return NULL;
 }
 
@@ -620,6 +633,26 @@ static void warn_of_site(const loader *l)
                 "is not used without a price list: add prices: standard");
 }
 
+/* An expansion is bought after the nodes that there are, and ends with more of them. */
+static void warn_of_expansion(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.expansion.nodes";
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    if (node == NULL)
+        return;
+    if (c->terms.expansion_nodes <= c->nodes)
+        gl_warn(l->warnings, l->arena, &node->mark, path,
+                "is not used: %d nodes in the end are no more than the %d of the cluster",
+                c->terms.expansion_nodes, c->nodes);
+    else if (gl_yaml_find(&l->tree, "prices") == NULL)
+        gl_warn(l->warnings, l->arena, &node->mark, path,
+                "is not used without a price list: add prices: standard");
+    else if (c->terms.acquisition == GL_RENT)
+        gl_warn(l->warnings, l->arena, &node->mark, path,
+                "is not used: what is rented is not bought in stages");
+}
+
 /* What a document says, once it is there. */
 static bool load_tree(const loader *l, size_t before)
 {
@@ -630,6 +663,7 @@ static bool load_tree(const loader *l, size_t before)
     load_prices(l);
     check_power(l);
     warn_of_site(l);
+    warn_of_expansion(l);
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra.link);
     load_link(l, "cluster.intra_node.outside_link", &l->cluster->outside);

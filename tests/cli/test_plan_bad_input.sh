@@ -124,6 +124,8 @@ description='cluster: {nodes: 1, gpus_per_node: 8, gpu: a100, intra_node: {link:
 printf '%s\n' "$description" >parts.yaml
 expect 3 "no GPU 'a100'; did you mean 'a100-sxm-40gb', 'a100-sxm-80gb' or 'a100-pcie-80gb'" plan good.yaml parts.yaml
 expect 3 "no link 'hdr'; did you mean 'ib-hdr'\?" plan good.yaml parts.yaml
+expect 2 "no link 'infiniband'; did you mean 'ib-edr', 'ib-hdr', 'ib-ndr' or 'ib-xdr'" \
+    gpulink-plan good.yaml --cluster $cluster --set cluster.inter_node.link=infiniband
 
 # The command line.
 expect 2 "unknown option|did you mean" gpulink-plan good.yaml --cluster "$cluster" --fromat json
