@@ -188,7 +188,7 @@ figures() { sed -n '2p;$p' "$1" | sed 's/"[^"]*"/name/g' | cut -d, -f 11-14,48-;
 expect 0 '32 x HGX H100, .*: the cost is that of all 256 GPUs of the cluster, of which this layout leaves 128 idle' \
     gpulink-plan compare "${large[@]}" --sweep cluster.nodes=16,32 -f json
 # Values that exclude each other are an option with its reason, whatever is printed, as one is that the cluster has no room for.
-crossed=("${large[@]}" --sweep parallel.tp=2,3,4 --set batch.global=1024 --set parallel.dp=32 -q)
+crossed=("${large[@]}" --sweep 'parallel.tp=2,3,4' --set batch.global=1024 --set parallel.dp=32 -q)
 expect 1 '' gpulink-plan compare "${crossed[@]}"
 holds '^2  16 x HGX H100.* with parallel.tp=3 .*: IMPOSSIBLE$'
 holds '^   parallel.tp: heads .32. must be a multiple of tp .3.'

@@ -87,7 +87,7 @@ expect 0 'gradient: 25 MiB, first: 1 MiB' gpulink-plan "$model" --cluster "$clus
     --sweep 'buckets={gradient: 25 MiB, first: 1 MiB},{gradient: 200 MiB, first: 1 MiB}' \
     --format csv --table summary
 # What cannot be planned is listed with the reason, whatever is printed.
-crossed=(gpulink-plan "$model" --cluster "$cluster" --sweep parallel.tp=1,3 -q)
+crossed=(gpulink-plan "$model" --cluster "$cluster" --sweep 'parallel.tp=1,3' -q)
 expect 0 '^parallel\.tp=3: IMPOSSIBLE; parallel\.tp: heads .* must be a multiple of tp .3.' "${crossed[@]}"
 holds '^ +3 *$'
 expect 0 ',3,"16 x HGX H100[^"]*",,,,,,,,,,,,,,,,"parallel.tp: heads .*must be a multiple of tp .3.' "${crossed[@]}" --format csv --table summary
