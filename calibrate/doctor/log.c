@@ -90,6 +90,7 @@ static bool read_pieces(gl_log *log, gl_arena *arena, const gl_log_place *place,
         }
         log->nccl_lines++;
         log->glued_pieces += more;
+        piece.is_cut = more;
         whole = more || !is_cut || is_whole(&piece);
         if (whole || piece.is_warning)
             gl_log_read_piece(log, arena, place, &piece);

@@ -51,6 +51,8 @@ static void note_gdr(gl_log *log, gl_arena *arena, const gl_log_place *place,
 {
     bool gdr = strstr(c->via, "/GDRDMA") != NULL;
     gl_log_rank *rank = gl_log_rank_of(log, c->receives ? c->to : c->from);
+    if (!gdr && piece->is_cut)
+        return;
     gl_log_say(log, arena, place, piece,
                gdr           ? GL_SAID_GDR
                : c->receives ? GL_SAID_NO_GDR_RECEIVE

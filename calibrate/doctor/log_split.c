@@ -187,6 +187,7 @@ bool gl_log_split_next(gl_log *log, gl_arena *arena, char *line, char *from, boo
                        gl_log_piece *piece)
 {
     for (char *mark = strstr(from, "NCCL "); mark != NULL; mark = strstr(mark + 5, "NCCL ")) {
+        piece->is_cut = false;
         piece->is_warning = strncmp(mark + 5, "WARN ", 5) == 0;
         if (!piece->is_warning && strncmp(mark + 5, "INFO ", 5) != 0)
             continue;

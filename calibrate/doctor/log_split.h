@@ -10,6 +10,7 @@ typedef struct gl_log_piece {
     int host;                 /* index in log->hosts; −1 unknown */
     uint64_t thread, process; /* tell threads and processes apart */
     bool is_warning;
+    bool is_cut; /* another piece begins in the same line: what stood behind may be elsewhere */
     char *start; /* of the prefix */
     char *text;  /* behind "NCCL INFO " */
 } gl_log_piece;

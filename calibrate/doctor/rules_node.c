@@ -445,18 +445,29 @@ static void check_flattened_xml(gl_diagnosis *d, const gl_rule *rule)
 
 /* ---- NVLS ---- */
 
+/* Does NCCL_ALGO keep NVLS out of all collectives: "Ring", "ring,tree", "^NVLS,NVLSTree"? A list by
+ * collective ("allreduce:tree") is not looked into. */
+static bool forbids_nvls(const char *value)
+{
+    bool named = strstr(value, "NVLS") != NULL || strstr(value, "nvls") != NULL;
+    return strchr(value, ':') == NULL && (*value == '^') == named;
+}
+
 static void check_nvls(gl_diagnosis *d, const gl_rule *rule)
 {
+    const gl_log_setting *algo = gl_log_find_setting(d->facts->log, "NCCL_ALGO");
+    bool forbidden = algo != NULL && forbids_nvls(algo->value);
     bool passed_by = gl_said_count(d, GL_SAID_NVLS_PASSED_BY) > 0;
     bool none = gl_said_count(d, GL_SAID_NO_NVLS_CHANNELS) > 0 &&
                 gl_said_count(d, GL_SAID_NVLS_CHANNELS) == 0;
     if (gl_said_count(d, GL_SAID_NVLS_CAPABLE) == 0 || gl_said_count(d, GL_SAID_NVLS_CHOSEN) > 0 ||
-        gl_ranks_of_node(d) < NVLS_RANKS_MIN || (!passed_by && !none) ||
+        gl_ranks_of_node(d) < NVLS_RANKS_MIN || (!passed_by && !none && !forbidden) ||
         gl_said_count(d, GL_SAID_TUNER) > 0)
         return;
     gl_finding *f = gl_found(d, rule, gl_said_first(d, GL_SAID_NVLS_CAPABLE));
-    gl_found_proof(f,
-                   gl_said_first(d, passed_by ? GL_SAID_NVLS_PASSED_BY : GL_SAID_NO_NVLS_CHANNELS));
+    if (passed_by || none)
+        gl_found_proof(
+            f, gl_said_first(d, passed_by ? GL_SAID_NVLS_PASSED_BY : GL_SAID_NO_NVLS_CHANNELS));
     static const char *const names[] = {"NCCL_ALGO", "NCCL_PROTO", "NCCL_NVLS_ENABLE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const gl_log_setting *set = gl_log_find_setting(d->facts->log, names[i]);

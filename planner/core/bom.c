@@ -245,6 +245,19 @@ static void note_empty_places(const builder *b, const gl_price *server)
                 server->part, server->gpus, b->cluster->gpus_per_node, b->cluster->gpus_per_node));
 }
 
+/* A machine is bought with its links: another one in its place has no price here. */
+static void note_other_link(const builder *b, const gl_price *server)
+{
+    const char *link = intra_link(b);
+    if (server->link != NULL && link != NULL && strcmp(server->link, link) != 0)
+        note(b,
+             gl_arena_printf(
+                 b->arena,
+                 "%s is the price of a machine with %s; with %s instead it is another one, whose "
+                 "price is not known: state it (prices: {parts: {%s: {typical: ..., link: %s}}})",
+                 server->part, server->link, link, server->part, link));
+}
+
 static void add_servers(const builder *b)
 {
     const gl_price *server = whole_server(b);
@@ -253,6 +266,7 @@ static void add_servers(const builder *b)
         gl_bom_line *line = add(b, GL_COST_OF_SERVER, "server", gpu_name(b), "", count);
         rate_power(b, line, (double)b->nodes / (double)count);
         note_empty_places(b, server);
+        note_other_link(b, server);
     } else {
         add_parts_of_servers(b);
     }
@@ -324,18 +338,6 @@ static int priced_ports(const builder *b, const gl_price *price)
     return price != NULL ? price->ports * planes : 0;
 }
 
-static gl_fabric_request fabric_request(const builder *b, int radix)
-{
-    const gl_cluster *c = b->cluster;
-    return (gl_fabric_request){.kind = c->fabric,
-                               .nodes = b->nodes,
-                               .ports_per_node = c->nics_per_node,
-                               .planes = c->terms.planes > 1 ? c->terms.planes : 1,
-                               .radix = radix,
-                               .oversubscription = c->oversubscription,
-                               .core_oversubscription = c->core_oversubscription};
-}
-
 /* "128 ports (Spectrum-4 SN5600 class, 128 x 400G)" */
 static const char *ports_text(const builder *b, const gl_price *price, int ports)
 {
@@ -371,7 +373,7 @@ static void note_idle_ports(const builder *b, const gl_price *price, int radix)
 {
     gl_fabric_counts all;
     int ports = priced_ports(b, price);
-    const gl_fabric_request request = fabric_request(b, ports);
+    const gl_fabric_request request = gl_fabric_request_of(b->cluster, b->nodes, ports);
     if (gl_fabric_count(&request, &all, NULL))
         note(b,
              gl_arena_printf(
@@ -397,9 +399,16 @@ static bool count_fabric(const builder *b, const char *link)
     gl_error err;
     const gl_price *price = gl_price_find(b->list, "switch", link);
     int radix = b->cluster->radix > 0 ? b->cluster->radix : priced_ports(b, price);
-    const gl_fabric_request request = fabric_request(b, radix);
-    if (gl_fabric_count(&request, &b->bom->fabric, &err))
+    const gl_fabric_request request = gl_fabric_request_of(b->cluster, b->nodes, radix);
+    if (gl_fabric_count(&request, &b->bom->fabric, &err)) {
+        if (b->cluster->radix == 0 && b->bom->fabric.tiers > 1)
+            note(b, gl_arena_printf(
+                        b->arena,
+                        "%d tiers of switches with %d ports are billed, as the priced switch has; "
+                        "times know of no tiers without cluster.inter_node.radix: %d",
+                        b->bom->fabric.tiers, radix, radix));
         return true;
+    }
     stop(b,
          gl_arena_printf(b->arena, "%s (cluster.inter_node.radix, switch.%s)", err.message, link));
     return false;

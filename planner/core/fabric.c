@@ -95,23 +95,68 @@ static void multiply(gl_fabric_counts *counts, int64_t trees)
     counts->endpoints = counts->node_links;
 }
 
+gl_fabric_request gl_fabric_request_of(const gl_cluster *cluster, int64_t nodes, int radix)
+{
+    return (gl_fabric_request){.kind = cluster->fabric,
+                               .nodes = nodes,
+                               .ports_per_node = cluster->nics_per_node,
+                               .planes = cluster->terms.planes > 1 ? cluster->terms.planes : 1,
+                               .radix = radix,
+                               .oversubscription = cluster->oversubscription,
+                               .core_oversubscription = cluster->core_oversubscription};
+}
+
+static int64_t links_of(const gl_fabric_counts *counts)
+{
+    return counts->spine_links + counts->core_links;
+}
+
+static bool is_smaller(const gl_fabric_counts *a, const gl_fabric_counts *b)
+{
+    int64_t more = gl_fabric_switches(a) - gl_fabric_switches(b);
+    return more < 0 || (more == 0 && links_of(a) < links_of(b));
+}
+
+/* The fewest switches of the splits of a spine's ports that are no thinner than the tree's. */
+static bool count_least(tree t, gl_fabric_counts *least)
+{
+    bool found = false;
+    for (t.up = t.radix - t.down; t.spine_down >= gl_fabric_down(t.radix, 1); t.spine_down--) {
+        gl_fabric_counts counts = {0};
+        t.spine_up = t.radix - t.spine_down;
+        if (!count_tree(&t, &counts))
+            continue;
+        if (!found || is_smaller(&counts, least))
+            *least = counts;
+        found = true;
+        if (counts.tiers < 3)
+            break; /* without cores */
+    }
+    return found;
+}
+
 bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts, gl_error *err)
 {
-    int radix = request->radix, down = gl_fabric_down(radix, request->oversubscription),
-        spine_down = gl_fabric_down(radix, request->core_oversubscription);
-    bool apart = request->kind == GL_FABRIC_RAIL_ONLY;
+    int radix = request->radix;
+    bool found = false, apart = request->kind == GL_FABRIC_RAIL_ONLY;
     tree t = {.nodes = request->nodes,
               .ports = apart ? 1 : request->ports_per_node,
               .rails = request->kind == GL_FABRIC_RAIL_OPTIMISED ? request->ports_per_node : 1,
               .radix = radix,
-              .down = down,
-              .up = radix - down,
-              .spine_down = spine_down,
-              .spine_up = radix - spine_down};
+              .down = gl_fabric_down(radix, request->oversubscription),
+              .spine_down = gl_fabric_down(radix, request->core_oversubscription)};
     *counts = (gl_fabric_counts){0};
     if (radix < 2)
         return gl_fail(err, GL_ERROR_INPUT, "the ports of a switch are not known");
-    if (!count_tree(&t, counts))
+    for (; t.down >= gl_fabric_down(radix, 1); t.down--) {
+        gl_fabric_counts other = {0};
+        if (!count_least(t, &other))
+            continue;
+        if (!found || is_smaller(&other, counts))
+            *counts = other;
+        found = true;
+    }
+    if (!found)
         return gl_fail(err, GL_ERROR_INPUT,
                        "%lld nodes are more than three tiers of switches with %d ports join",
                        (long long)request->nodes, radix);

@@ -21,6 +21,9 @@ typedef struct gl_fabric_request {
     double core_oversubscription; /* ≥ 1: of a spine, when there are three tiers */
 } gl_fabric_request;
 
+/* What a cluster of so many nodes asks of switches with `radix` ports. */
+gl_fabric_request gl_fabric_request_of(const gl_cluster *cluster, int64_t nodes, int radix);
+
 /* Of all planes and rails together. Links are counted by tier, because publications differ in which
  * they count: between switches alone, those of nodes apart, or all. */
 typedef struct gl_fabric_counts {
@@ -50,7 +53,9 @@ int64_t gl_fabric_divisor(int64_t needed, int64_t ports);
 
 /*
  * One tier where a switch has ports for all endpoints of a tree, two where a spine has a port for
- * each leaf, otherwise three. Rail-only: a tree for each rail. Fails when three tiers are too few.
+ * each leaf, otherwise three. Rail-only: a tree for each rail. Since links are spread evenly, a
+ * split of ports that is thinner can need more switches than a fuller one: of those that are no
+ * thinner than asked the one with the fewest counts. Fails when three tiers are too few.
  */
 bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts, gl_error *err);
 

@@ -31,6 +31,7 @@ typedef struct gl_price {
     bool rack;                 /* a machine that holds several nodes */
     double reach_m;            /* longest link of a medium; 0 = not stated */
     bool nics_included;        /* a server that comes with its NICs */
+    const char *link;          /* between GPUs, of a machine bought whole; NULL = not stated */
     bool is_new;               /* said to be none of the list's base */
     bool quoted;               /* by a list of one's own */
     double base_typical;       /* of a quote: what it replaces, in the same currency; 0 = nothing */

@@ -159,7 +159,9 @@ static void range_of(const search *s, double *cheapest, double *dearest)
     *cheapest = s->value / RANGE;
     *dearest = s->value * RANGE;
     if (s->knob == GL_KNOB_OVERSUBSCRIPTION || s->knob == GL_KNOB_CORE_OVERSUBSCRIPTION) {
-        *cheapest = s->value * RANGE;
+        int radix = s->setup->cluster->radix; /* one port at least leads up */
+        *cheapest =
+            radix > 1 ? fmax(s->value, fmin(s->value * RANGE, radix - 1)) : s->value * RANGE;
         *dearest = 1;
     } else if (s->knob == GL_KNOB_COMPRESSION) {
         *cheapest = 1;

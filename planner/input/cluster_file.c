@@ -5,6 +5,7 @@
 #include "common/text.h"
 #include "common/units.h"
 #include "planner/core/bom.h"
+#include "planner/core/fabric.h"
 #include "planner/core/network_rules.h"
 #include "planner/input/calibration.h"
 #include "planner/input/file_text.h"
@@ -544,6 +545,30 @@ static void check_node(const loader *l)
              "what passes from a GPU through CPUs depends on it");
 }
 
+/* One port of a switch at least leads up. */
+static void check_ratio(const loader *l, const char *path, double oversubscription)
+{
+    int radix = l->cluster->radix;
+    if (radix > 1 && oversubscription > radix - 1)
+        contradict(l, path,
+                   gl_arena_printf(l->arena, "a switch of %d ports is at most %d:1, not %g:1",
+                                   radix, radix - 1, oversubscription));
+}
+
+/* What is timed can be built. */
+static void check_fabric(const loader *l)
+{
+    gl_error err;
+    gl_fabric_counts counts;
+    const gl_cluster *c = l->cluster;
+    check_ratio(l, "cluster.inter_node.oversubscription", c->oversubscription);
+    check_ratio(l, "cluster.inter_node.core_oversubscription", c->core_oversubscription);
+    const gl_fabric_request request = gl_fabric_request_of(c, c->nodes, c->radix);
+    if (c->nodes > 1 && c->radix > 0 && c->nics_per_node > 0 &&
+        !gl_fabric_count(&request, &counts, &err))
+        contradict(l, "cluster.inter_node.radix", err.message);
+}
+
 /* Which groups cross cores is known by the radix; without a core nothing is thinned. */
 static void check_cores(const loader *l)
 {
@@ -677,6 +702,8 @@ static bool load_tree(const loader *l, size_t before)
         check_description(l);
     if (gl_diagnostics_found(l->diagnostics) == before)
         check_node(l);
+    if (gl_diagnostics_found(l->diagnostics) == before)
+        check_fabric(l);
     if (gl_diagnostics_found(l->diagnostics) == before)
         check_cores(l);
     if (gl_diagnostics_found(l->diagnostics) == before)

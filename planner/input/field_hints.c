@@ -280,7 +280,7 @@ static void find_nearest(const gl_field *fields, const char *name, guesses *g)
 {
     const char *names[FIELDS_MAX] = {NULL};
     size_t count = 0;
-    for (; fields[count].path != NULL && count < FIELDS_MAX; count++)
+    for (; count < FIELDS_MAX && fields[count].path != NULL; count++)
         names[count] = last_part(fields[count].path);
     const char *nearest = gl_nearest(name, names, count);
     for (size_t i = 0; nearest != NULL && i < count; i++)

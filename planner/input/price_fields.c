@@ -38,6 +38,7 @@ const gl_field gl_part_fields[] = {
     REAL_ROW("part.reach", reach_m, GL_METRES, 0, 1e6, "", "Longest link that a cable or a transceiver makes; a bill with a longer one is refused."),
     BOOL_ROW("part.rack", rack, "false", "The machine is a rack that holds the GPUs of several nodes, as many as gpus says; without, every node has a machine of its own."),
     BOOL_ROW("part.nics_included", nics_included, "false", "The server comes with its NICs."),
+    TEXT_ROW("part.link", link, "", "The link between GPUs that a machine comes with; a bill of one with another link says that its price is not known."),
     TEXT_ROW("part.source", source, "the file", "Where the price comes from: a name of prices.sources, or a text."),
     TEXT_ROW("part.date", date, "that of the source", "When: a day, such as 2026-11-20."),
     TEXT_ROW("part.note", note, "", "What else to know."),
@@ -54,7 +55,7 @@ const gl_field gl_exchange_fields[] = {
 };
 
 static const char *const none[] = {NULL};
-static const char *const machine[] = {"power", "gpus", "rack", "nics_included", NULL};
+static const char *const machine[] = {"power", "gpus", "rack", "nics_included", "link", NULL};
 static const char *const machine_parts[] = {"power", "gpus", "rack", NULL};
 static const char *const power[] = {"power", NULL};
 static const char *const joining[] = {"power", "ports", "gpus", NULL};

@@ -72,7 +72,7 @@ static bool is_price(const char *name)
 static bool makes_sense(const gl_part_kind *kind, const char *name)
 {
     static const char *const figures[] = {"power", "ports",         "gpus", "rack",
-                                          "reach", "nics_included", NULL};
+                                          "reach", "nics_included", "link", NULL};
     if (strcmp(name, "currency") == 0)
         return kind->maximum > 0;
     return !has(figures, name) || has(kind->figures, name);

@@ -820,6 +820,11 @@ static void test_thinned_cores_need_cores(void **state)
                            "c.yaml:3:50: cluster.inter_node.core_oversubscription: "
                            "256 nodes need no core above spines of 64 ports"));
     outcome_free(&l.o);
+    refused(PODS("512", ", oversubscription: 64, radix: 64"),
+            ":3:71: cluster.inter_node.oversubscription: a switch of 64 ports is at most 63:1, not "
+            "64:1");
+    refused(PODS("512", ", radix: 2"), ":3:50: cluster.inter_node.core_oversubscription: a switch "
+                                       "of 2 ports is at most 1:1, not 7:1");
     refused(PODS("512", ""),
             ":2:32: cluster.inter_node.radix: missing; which groups cross a core depends on it");
 }

@@ -321,8 +321,8 @@ static void expect_servers(const char *gpu, int nodes, int gpus_per_node, const 
 {
     char head[256], tail[256], part[64];
     snprintf(head, sizeof head,
-             "  gpu: %s\n  nodes: %d\n  gpus_per_node: %d\n  intra_node: {link: nvlink4}\n", gpu,
-             nodes, gpus_per_node);
+             "  gpu: %s\n  nodes: %d\n  gpus_per_node: %d\n  intra_node: {link: %s}\n", gpu, nodes,
+             gpus_per_node, strncmp(gpu, "gb", 2) == 0 ? "nvl72" : "nvlink4");
     snprintf(tail, sizeof tail, NDR("") "prices: %s\n", prices);
     snprintf(part, sizeof part, "server.%s", gpu);
     priced p = price(head, tail);
@@ -330,6 +330,23 @@ static void expect_servers(const char *gpu, int nodes, int gpus_per_node, const 
     assert_int_equal(p.cost.notes.count, note != NULL);
     if (note != NULL && strstr(p.cost.notes.items[0], note) == NULL)
         fail_msg("'%s' is not in '%s'", note, p.cost.notes.items[0]);
+    outcome_free(&p.o);
+}
+
+/* NVLink is not taken out of a server's price by naming another link. */
+static void test_a_server_comes_with_its_links(void **state)
+{
+    (void)state;
+    const char *pcie = "  gpu: h100-sxm\n  nodes: 16\n  gpus_per_node: 8\n  intra_node: {link: "
+                       "pcie5-x16}\n";
+    priced p = price(pcie, NDR("") "prices: standard\n");
+    assert_int_equal(p.cost.notes.count, 1);
+    assert_non_null(strstr(p.cost.notes.items[0], "server.h100-sxm is the price of a machine with "
+                                                  "nvlink4; with pcie5-x16 instead"));
+    outcome_free(&p.o);
+    p = price(pcie, NDR("") "prices: {base: standard, parts: {server.h100-sxm: {typical: 200000, "
+                            "link: pcie5-x16}}}\n");
+    assert_int_equal(p.cost.notes.count, 0);
     outcome_free(&p.o);
 }
 
@@ -405,6 +422,12 @@ static void test_ports_of_the_priced_switch(void **state)
                         "12 switches of 64 ports are billed at the price of one with 128 ports "
                         "(Spectrum-4 SN5600 class, 128 x 400G); with all its ports "
                         "(cluster.inter_node.radix: 128) 1 would do");
+    outcome_free(&p.o);
+    p = price(HGX("16") "  inter_node: {link: ib-ndr, nics_per_node: 8}\n", "prices: standard\n");
+    assert_int_equal(p.cost.notes.count, 1);
+    assert_string_equal(p.cost.notes.items[0],
+                        "2 tiers of switches with 64 ports are billed, as the priced switch has; "
+                        "times know of no tiers without cluster.inter_node.radix: 64");
     outcome_free(&p.o);
     /* A port of 400G splits into one of 200G for each of two planes. */
 #define PLANES(radix)                                                                              \
@@ -772,6 +795,7 @@ int main(void)
         cmocka_unit_test(test_daly_intervals),
         cmocka_unit_test(test_checkpoints_beyond_the_first_order),
         cmocka_unit_test(test_every_node_has_a_server),
+        cmocka_unit_test(test_a_server_comes_with_its_links),
         cmocka_unit_test(test_half_used_servers_are_split_as_bought),
         cmocka_unit_test(test_pcie_switches_as_described),
         cmocka_unit_test(test_ports_of_the_priced_switch),

@@ -144,6 +144,14 @@ static void test_nvls(void **state)
                                 "AllReduce: 67108864 Bytes -> Algo NVLS proto SIMPLE "
                                 "channel{Lo..Hi}={0..15}"),
          .wanted = ""},
+        {.log = EIGHT CAPABLE L(0, 0, "NCCL_ALGO set by environment to Ring."),
+         .wanted = "warning nvls-unused, note setting"},
+        {.log = EIGHT CAPABLE L(0, 0, "NCCL_ALGO set by environment to ^NVLS,NVLSTree."),
+         .wanted = "warning nvls-unused, note setting"},
+        {.log = EIGHT CAPABLE L(0, 0, "NCCL_ALGO set by environment to ^Ring."),
+         .wanted = "note setting"},
+        {.log = EIGHT CAPABLE L(0, 0, "NCCL_ALGO set by environment to NVLS,Ring."),
+         .wanted = "note setting"},
         {.log = EIGHT CAPABLE L(0, 0, "67108864 Bytes -> Algo 4 proto 2 time 300.0"), .wanted = ""},
         /* Small ones, other operations, pairs: rightly without. */
         {.log = EIGHT CAPABLE L(0, 0, "AllReduce: 8 Bytes -> Algo RING proto LL channel{0..0}"),

@@ -188,6 +188,36 @@ static void test_too_many_nodes(void **state)
     assert_false(gl_fabric_count(&more, &counts, &err));
 }
 
+/* Where the uplinks of a leaf are a prime number, spines are rounded up to it. */
+static void a_thinner_network_is_never_larger(void **state)
+{
+    (void)state;
+    static const struct {
+        gl_fabric kind;
+        int64_t nodes;
+        int radix;
+    } cases[] = {{GL_FABRIC_RAIL_OPTIMISED, 16, 32},
+                 {GL_FABRIC_RAIL_OPTIMISED, 512, 64},
+                 {GL_FABRIC_FAT_TREE, 1000, 64},
+                 {GL_FABRIC_RAIL_ONLY, 128, 64}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int64_t leaf_before = INT64_MAX, core_before = INT64_MAX;
+        for (double o = 1; o < 8; o += 0.1) {
+            gl_error err;
+            gl_fabric_counts leaf, core;
+            gl_fabric_request request = {cases[i].kind, cases[i].nodes, 8, 1, cases[i].radix, o, 1};
+            assert_true(gl_fabric_count(&request, &leaf, &err));
+            request.oversubscription = 1;
+            request.core_oversubscription = o;
+            assert_true(gl_fabric_count(&request, &core, &err));
+            assert_true(gl_fabric_switches(&leaf) <= leaf_before);
+            assert_true(gl_fabric_switches(&core) <= core_before);
+            leaf_before = gl_fabric_switches(&leaf);
+            core_before = gl_fabric_switches(&core);
+        }
+    }
+}
+
 /* Pods with a seventh of their bandwidth between them: spines of 56 ports down and 8 up. */
 static void thinned_cores_make_larger_pods_and_fewer_cores(void **state)
 {
@@ -212,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_deepseek_isca_table_3),
+        cmocka_unit_test(a_thinner_network_is_never_larger),
         cmocka_unit_test(thinned_cores_make_larger_pods_and_fewer_cores),
         cmocka_unit_test(test_superpod_h100),
         cmocka_unit_test(test_superpod_b300_spectrum_x),

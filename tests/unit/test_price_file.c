@@ -324,7 +324,7 @@ static void test_schema_has_every_range(void **state)
     const gl_field *server = gl_fields_find(schema, "prices.parts.server.GPU");
     assert_true(rate->minimum > 0 && rate->maximum < 1e10);
     assert_true(server->minimum >= 0 && server->maximum <= 1e12);
-    assert_non_null(strstr(server->doc, "Has power, gpus, rack, nics_included."));
+    assert_non_null(strstr(server->doc, "Has power, gpus, rack, nics_included, link."));
     gl_arena_destroy(arena);
 }
 
