@@ -3,6 +3,7 @@
 #include "common/expected.h"
 
 #include "common/datadir.h"
+#include "common/inputs.h"
 #include "common/units.h"
 
 #include <errno.h>
@@ -180,6 +181,7 @@ static const char *read_bundled(gl_arena *arena, const char *name, const char **
                 strerror(errno));
         return NULL;
     }
+    gl_inputs_note(fileno(stream), *path);
     struct stat found;
     size_t room = fstat(fileno(stream), &found) == 0 && found.st_size < FILE_MAX_BYTES
                       ? (size_t)found.st_size

@@ -6,6 +6,7 @@
 #include "common/output.h"
 
 #include "common/arena.h"
+#include "common/inputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,6 +131,10 @@ static bool check_target(gl_output *out, gl_error *err)
         return errno == ENOENT ? check_folder(out, err) : fail_errno(out->name, errno, err);
     if (S_ISDIR(target.st_mode))
         return fail_errno(out->name, EISDIR, err);
+    const char *input = gl_inputs_find(&target);
+    if (input != NULL)
+        return gl_fail(err, GL_ERROR_USAGE, "writing %.200s would overwrite the input %.200s",
+                       out->name, input);
     out->standard = same_as_standard(&target);
     if (out->standard >= 0)
         return true;

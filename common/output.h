@@ -14,7 +14,8 @@
 typedef struct gl_output gl_output;
 
 /* `path` NULL or "-" = standard output. Finds a path that cannot be written before any work is
- * done. A device or pipe ("/dev/null") is written as it is, without a rename. */
+ * done. A file that this program has read (see inputs.h) is refused, and so is any database: both
+ * are a GL_ERROR_USAGE. A device or pipe ("/dev/null") is written as it is, without a rename. */
 bool gl_output_open(const char *path, gl_output **out, gl_error *err);
 
 /* Does the path mean standard output? */

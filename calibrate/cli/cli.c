@@ -3,6 +3,7 @@
 
 #include "calibrate/cli/commands.h"
 #include "calibrate/measure/backend.h"
+#include "common/inputs.h"
 #include "common/program.h"
 #include "common/store/store.h"
 #include "gpulink_version.h"
@@ -78,5 +79,6 @@ void gl_calibrate_now(char *text, size_t size)
 
 int gl_calibrate_main(int argc, char **argv)
 {
+    gl_inputs_remember();
     return gl_program_run(&program, argc, argv);
 }

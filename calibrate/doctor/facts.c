@@ -3,6 +3,7 @@
 
 #include "calibrate/doctor/log_lines.h"
 #include "calibrate/import/not_text.h"
+#include "common/inputs.h"
 #include "common/store/store.h"
 #include "common/text.h"
 
@@ -362,8 +363,22 @@ static FILE *open_file(const char *path, gl_error *err)
                    "it is a directory; wanted: a file, or - for standard input");
         fclose(stream);
         stream = NULL;
+    } else {
+        gl_inputs_note(fileno(stream), path);
     }
     return stream;
+}
+
+/* A file that holds nothing shows nothing, whatever was to be in it. Only of the machine itself is
+ * it known that the command ran. */
+static bool check_not_empty(gl_source source, const char *name, size_t length, gl_error *err)
+{
+    return length > 0 ||
+           gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name}, NULL, "it is empty%s",
+                      source == GL_SOURCE_NVLINK
+                          ? ": if the cards have no NVLink, leave it out; otherwise wanted: the "
+                            "output of nvidia-smi nvlink -s"
+                          : "");
 }
 
 bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error *err)
@@ -384,7 +399,8 @@ bool gl_facts_read(gl_facts *facts, gl_source source, const char *path, gl_error
     } else {
         size_t length;
         char *text = read_whole(facts->arena, stream, name, &length, err);
-        ok = text != NULL && gl_facts_read_text(facts, source, name, text, length, err);
+        ok = text != NULL && check_not_empty(source, name, length, err) &&
+             gl_facts_read_text(facts, source, name, text, length, err);
     }
     if (!is_standard)
         fclose(stream);

@@ -28,8 +28,8 @@ typedef struct gl_nvlink {
     gl_quote unread; /* the first link whose speed is no speed */
 } gl_nvlink;
 
-/* Adds what a text says. An empty text is allowed: cards without NVLink print nothing. A text that
- * says something else is an input error. */
+/* Adds what a text says. An empty text is allowed: on cards without NVLink the command prints
+ * nothing. A text that says something else is an input error. */
 bool gl_nvlink_read(const char *text, size_t length, const char *file, gl_arena *arena,
                     gl_nvlink *links, gl_error *err);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/cli.h"
+#include "common/inputs.h"
 #include "common/program.h"
 #include "gpulink_plan_build_info.h"
 #include "gpulink_version.h"
@@ -77,5 +78,6 @@ bool gl_cli_parse(const gl_command *command, int argc, char **argv, gl_arena *ar
 int gl_planner_main(int argc, char **argv)
 {
     gl_file_keep_streams();
+    gl_inputs_remember();
     return gl_program_run(&program, argc, argv);
 }

@@ -52,8 +52,8 @@ typedef struct session {
     gl_option_note *notes;
     gl_comparison comparison;
     gl_search_watch watch;
-    size_t left_out; /* combinations of a sweep that cannot be planned … */
-    gl_diagnostics first_left_out;
+    size_t impossible; /* combinations of a sweep whose values exclude each other … */
+    gl_diagnostics first_impossible;
 } session;
 
 /* ---- one option ---- */
@@ -206,6 +206,15 @@ static const char *option_name(const session *s, const gl_cluster *cluster, cons
     return gl_arena_append(s->arena, name, before, values);
 }
 
+/* A combination of a sweep whose values exclude each other is an option, too. */
+static void note_impossible(session *s, const gl_diagnostics *problems, gl_option_note *note)
+{
+    note->why_not = gl_problems_text(problems, s->arena);
+    note->has_no_layout = true;
+    if (s->impossible++ == 0)
+        s->first_impossible = *problems;
+}
+
 /* Plans combination `combination` on cluster `cluster` as the next option. */
 static bool plan_option(session *s, size_t combination, size_t cluster, gl_diagnostics *diagnostics)
 {
@@ -220,27 +229,27 @@ static bool plan_option(session *s, size_t combination, size_t cluster, gl_diagn
     *c = (candidate){.planned = {.notes = {0}}};
     *note = (gl_option_note){.why_not = NULL};
     *option = (gl_compared){.plan = NULL};
-    bool loaded = gl_cluster_load(s->options.clusters.items[cluster], settings, count, s->arena,
-                                  &c->cluster, &c->planned.notes, diagnostics) &&
-                  gl_load_workload(r, settings, count, s->arena, &tree, &c->planned, diagnostics);
-    if (loaded) {
-        c->cluster.name = option_name(s, &c->cluster, swept);
-        option->setup = (gl_setup){&c->planned.workload, &c->cluster};
-        if (s->options.best_layout)
-            choose_layout(s, c, note);
-        loaded = note->why_not != NULL || plan_layout(s, c, &tree, option, note, diagnostics);
-    }
-    if (loaded) {
-        s->comparison.option_count++;
-        return true;
-    }
-    if (r->sweep_count == 0 || gl_is_bad_setting(diagnostics))
+    gl_diagnostics beside = {.count = 0};
+    bool described = gl_cluster_load(s->options.clusters.items[cluster], settings, count, s->arena,
+                                     &c->cluster, &c->planned.notes, diagnostics);
+    bool loaded = gl_load_workload(r, settings, count, s->arena, &tree, &c->planned,
+                                   described ? diagnostics : &beside) &&
+                  described;
+    if (!loaded && !gl_is_impossible(r, &c->cluster, &c->planned.workload, diagnostics))
         return false;
-    gl_search_watch_clear(&s->watch);
-    gl_say_left_out(r, swept, s->left_out++, diagnostics);
-    if (s->left_out == 1)
-        s->first_left_out = *diagnostics;
-    *diagnostics = (gl_diagnostics){.count = 0};
+    c->cluster.name = option_name(s, &c->cluster, swept);
+    option->setup = (gl_setup){&c->planned.workload, &c->cluster};
+    if (loaded && s->options.best_layout)
+        choose_layout(s, c, note);
+    if (loaded && note->why_not == NULL)
+        plan_layout(s, c, &tree, option, note, diagnostics);
+    if (diagnostics->count > 0) {
+        if (!gl_is_impossible(r, &c->cluster, &c->planned.workload, diagnostics))
+            return false;
+        note_impossible(s, diagnostics, note);
+        *diagnostics = (gl_diagnostics){.count = 0};
+    }
+    s->comparison.option_count++;
     return true;
 }
 
@@ -265,9 +274,9 @@ static bool plan_options(session *s, gl_diagnostics *diagnostics)
             }
         }
     gl_status_line_say(&s->watch.line, "comparing %zu options", s->comparison.option_count);
-    gl_say_left_out_all(&s->request, s->left_out);
-    if (s->comparison.option_count == 0) {
-        *diagnostics = s->first_left_out;
+    if (s->impossible == s->comparison.option_count) {
+        gl_search_watch_clear(&s->watch);
+        *diagnostics = s->first_impossible;
         return false;
     }
     gl_comparison_build(&s->comparison, &options, s->arena);

@@ -37,8 +37,10 @@ typedef struct session {
     loaded_cluster *clusters; /* NULL: each scenario loads its own */
     gl_report report;
     bool answer_is_no; /* under --strict */
-    size_t left_out;   /* combinations of a sweep that can not be planned */
-    double trace_size; /* entries of a trace so far */
+    size_t left_out; /* combinations of a sweep that cannot be planned: of a trace or a book … */
+    size_t impossible;           /* … and of a report, which lists them */
+    const char *impossible_text; /* in lines, for people */
+    double trace_size;           /* entries of a trace so far */
     const char *model_name;
     gl_trace *trace; /* being written; NULL: not, or not yet */
     gl_xlsx *book;   /* likewise */
@@ -118,6 +120,18 @@ static size_t slices_of(const session *s)
     return each > SLICES_MAX ? SLICES_MAX : each < SLICES_MIN ? SLICES_MIN : each;
 }
 
+static gl_plan_view view_of(const session *s, const char *name, const gl_setting *swept)
+{
+    return (gl_plan_view){
+        .name = name,
+        .swept = swept,
+        .swept_count = s->request.sweep_count,
+        .only = only_table(s),
+        .slices = slices_of(s),
+        .for_people = gl_output_for_people(&s->options.output),
+    };
+}
+
 static void add_scenario(session *s, const gl_planned *planned, const loaded_cluster *cluster,
                          const gl_setting *swept)
 {
@@ -128,19 +142,41 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
         gl_texts_add(&notes, s->arena, planned->notes.items[i]);
     for (size_t i = 0; i < cluster->notes.count; i++)
         gl_texts_add(&notes, s->arena, cluster->notes.items[i]);
-    const gl_plan_view view = {
-        .name = gl_plan_scenario_name(&planned->plan, swept, s->request.sweep_count, s->arena),
-        .swept = swept,
-        .swept_count = s->request.sweep_count,
-        .only = only_table(s),
-        .slices = slices_of(s),
-        .for_people = gl_output_for_people(&s->options.output),
-        .notes = notes.items,
-        .note_count = notes.count,
-    };
+    gl_plan_view view = view_of(
+        s, gl_plan_scenario_name(&planned->plan, swept, s->request.sweep_count, s->arena), swept);
+    view.notes = notes.items;
+    view.note_count = notes.count;
     gl_plan_scenario(&planned->plan, &view, s->arena,
                      &s->report.scenarios[s->report.scenario_count++]);
     s->answer_is_no = s->answer_is_no || plan_misses(&planned->plan);
+}
+
+/* What a trace or a book shows are steps: there is none of what cannot be planned. */
+static bool lists_impossible(const session *s)
+{
+    return !s->options.output.trace && !s->options.output.xlsx;
+}
+
+/* Values that exclude each other stand among the others, with the reason. */
+static void add_impossible(session *s, const gl_workload *workload, const gl_cluster *cluster,
+                           const gl_setting *swept, const gl_diagnostics *problems)
+{
+    const gl_plan absent = {.workload = workload, .cluster = cluster};
+    const char *reason = gl_problems_text(problems, s->arena);
+    const char *values = gl_swept_text(&s->request, swept, s->arena);
+    const char *note = gl_arena_printf(s->arena, "%s cannot be planned: %s", values, reason);
+    gl_plan_view view =
+        view_of(s, gl_plan_scenario_name(&absent, swept, s->request.sweep_count, s->arena), swept);
+    view.impossible = reason;
+    view.notes = &note;
+    view.note_count = 1;
+    gl_plan_absent_scenario(workload, false, cluster, &view, s->arena,
+                            &s->report.scenarios[s->report.scenario_count++]);
+    if (s->impossible++ < GL_DIAGNOSTICS_MAX)
+        s->impossible_text =
+            gl_arena_append(s->arena, s->impossible_text != NULL ? s->impossible_text : "", "\n",
+                            gl_arena_printf(s->arena, "%s: IMPOSSIBLE; %s", values, reason));
+    s->answer_is_no = true;
 }
 
 /* A trace is checked with all its scenarios before the first is written. */
@@ -164,14 +200,25 @@ static bool trace_plan(session *s, const gl_planned *planned, const gl_setting *
 static bool plan_in(session *s, const gl_setting *settings, size_t count, const gl_setting *swept,
                     size_t index, gl_arena *scratch, gl_diagnostics *diagnostics)
 {
-    gl_planned planned;
+    gl_planned planned = {.notes = {0}};
     loaded_cluster own;
+    gl_yaml_tree tree;
+    gl_diagnostics beside = {.count = 0};
+    bool done =
+        s->clusters != NULL || load_cluster(s, index, settings, count, scratch, &own, diagnostics);
     /* cppcheck-suppress uninitvar ; load_cluster() fills it */
     const loaded_cluster *cluster = s->clusters != NULL ? &s->clusters[index] : &own;
-    if (s->clusters == NULL && !load_cluster(s, index, settings, count, scratch, &own, diagnostics))
+    if (done)
+        done = gl_plan_one(&s->request, settings, count, &cluster->cluster, scratch, &planned,
+                           diagnostics);
+    else
+        gl_load_workload(&s->request, settings, count, scratch, &tree, &planned, &beside);
+    if (!done && lists_impossible(s) &&
+        gl_is_impossible(&s->request, &cluster->cluster, &planned.workload, diagnostics)) {
+        add_impossible(s, &planned.workload, &cluster->cluster, swept, diagnostics);
         return false;
-    if (!gl_plan_one(&s->request, settings, count, &cluster->cluster, scratch, &planned,
-                     diagnostics))
+    }
+    if (!done)
         return false;
     if (s->options.output.trace && !trace_plan(s, &planned, swept, scratch, diagnostics))
         return false;
@@ -192,7 +239,8 @@ static bool plan_scenario(session *s, size_t combination, size_t cluster,
     const gl_setting *settings =
         gl_request_settings(&s->request, combination, s->arena, &count, &swept);
     bool done = plan_in(s, settings, count, swept, cluster, scratch, diagnostics);
-    if (!done && s->request.sweep_count > 0 && !gl_is_bad_setting(diagnostics)) {
+    if (!done && !lists_impossible(s) && s->request.sweep_count > 0 &&
+        !gl_is_bad_setting(diagnostics)) {
         gl_status_line_clear(&s->line);
         if (s->trace == NULL)
             gl_say_left_out(&s->request, swept, s->left_out, diagnostics);
@@ -212,12 +260,14 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
             GL_ARENA_NEW(s->arena, gl_scenario, s->request.combinations * clusters);
     for (size_t i = 0; i < s->request.combinations; i++)
         for (size_t k = 0; k < clusters; k++) {
+            size_t impossible = s->impossible;
             diagnostics->count = diagnostics->dropped = 0;
             gl_status_line_say(&s->line, "%zu of %zu scenarios planned", i * clusters + k,
                                s->request.combinations * clusters);
             if (plan_scenario(s, i, k, diagnostics))
                 continue;
-            if (s->request.sweep_count == 0 || gl_is_bad_setting(diagnostics)) {
+            bool listed = s->impossible > impossible || !lists_impossible(s);
+            if (s->request.sweep_count == 0 || gl_is_bad_setting(diagnostics) || !listed) {
                 gl_status_line_clear(&s->line);
                 return false;
             }
@@ -228,7 +278,7 @@ static bool plan_all(session *s, gl_diagnostics *diagnostics)
     if (s->trace == NULL)
         gl_say_left_out_all(&s->request, s->left_out);
     *diagnostics = first;
-    return s->trace != NULL || s->report.scenario_count > 0;
+    return s->trace != NULL || s->report.scenario_count > s->impossible;
 }
 
 /* People read the scenarios side by side first; of one scenario the headline says it all. */
@@ -239,6 +289,10 @@ static void put_summary_first(session *s)
     gl_scenario summary;
     size_t count = s->report.scenario_count;
     gl_plan_take_summary(&s->report, s->arena, &summary);
+    summary.headline = s->impossible_text;
+    if (s->impossible > GL_DIAGNOSTICS_MAX)
+        summary.headline = gl_arena_printf(s->arena, "%s\n%zu combinations are impossible in all",
+                                           s->impossible_text, s->impossible);
     const char *only = only_table(s);
     if (only != NULL && strcmp(only, "summary") == 0) {
         if (s->model_name != NULL && count > 1)

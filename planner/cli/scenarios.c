@@ -2,6 +2,7 @@
 #include "planner/cli/scenarios.h"
 #include "common/datadir.h"
 #include "common/text.h"
+#include "common/units.h"
 #include "planner/cli/messages.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
@@ -35,9 +36,23 @@ static const char *value_end(const char *text)
     return text;
 }
 
+/* A value as another was written, or the same number: "16" and "16.0". */
+static bool is_among(const char *value, const gl_texts *values)
+{
+    double number, other;
+    bool is_number = gl_parse_quantity(value, GL_NUMBER, &number, NULL);
+    for (size_t i = 0; i < values->count; i++)
+        if (strcmp(values->items[i], value) == 0 ||
+            (is_number && gl_parse_quantity(values->items[i], GL_NUMBER, &other, NULL) &&
+             number == other))
+            return true;
+    return false;
+}
+
 static bool parse_sweep(const char *text, gl_arena *arena, gl_sweep *sweep, gl_error *err)
 {
     gl_setting setting;
+    char shown[64];
     if (!gl_setting_parse("--sweep", text, arena, &setting, err))
         return false;
     gl_texts values = {0};
@@ -45,7 +60,11 @@ static bool parse_sweep(const char *text, gl_arena *arena, gl_sweep *sweep, gl_e
         const char *end = value_end(start);
         if (end == start)
             return gl_fail(err, GL_ERROR_USAGE, "--sweep %s has an empty value", setting.key);
-        gl_texts_add(&values, arena, gl_arena_strndup(arena, start, (size_t)(end - start)));
+        const char *value = gl_arena_strndup(arena, start, (size_t)(end - start));
+        if (is_among(value, &values))
+            return gl_fail(err, GL_ERROR_USAGE, "--sweep %s has the value %s twice", setting.key,
+                           gl_printable(value, shown, sizeof shown));
+        gl_texts_add(&values, arena, value);
         start = end;
         if (*end == '\0')
             break;
@@ -183,6 +202,25 @@ const char *gl_swept_text(const gl_request *request, const gl_setting *swept, gl
 bool gl_is_bad_setting(const gl_diagnostics *problems)
 {
     return problems->items[0].status == GL_ERROR_USAGE && problems->items[0].file[0] != '\0';
+}
+
+const char *gl_problems_text(const gl_diagnostics *problems, gl_arena *arena)
+{
+    const char *text = "";
+    for (size_t i = 0; i < problems->count; i++) {
+        const gl_error *p = &problems->items[i];
+        text = gl_arena_append(
+            arena, text, "; ",
+            gl_arena_printf(arena, "%s%s%s", p->path, p->path[0] != '\0' ? ": " : "", p->message));
+    }
+    return text;
+}
+
+bool gl_is_impossible(const gl_request *request, const gl_cluster *cluster,
+                      const gl_workload *workload, const gl_diagnostics *problems)
+{
+    return request->sweep_count > 0 && !gl_is_bad_setting(problems) && cluster->nodes > 0 &&
+           workload->model.name != NULL;
 }
 
 void gl_say_left_out(const gl_request *request, const gl_setting *swept, size_t before,

@@ -104,6 +104,14 @@ const char *gl_swept_text(const gl_request *request, const gl_setting *swept, gl
  * cannot be? */
 bool gl_is_bad_setting(const gl_diagnostics *problems);
 
+/* "parallel: heads (32) must be a multiple of tp (3); …": all problems in a line, in the arena. */
+const char *gl_problems_text(const gl_diagnostics *problems, gl_arena *arena);
+
+/* Is what cannot be planned, with these problems, an answer to a sweep: cluster and work are known,
+ * and the values exclude each other? */
+bool gl_is_impossible(const gl_request *request, const gl_cluster *cluster,
+                      const gl_workload *workload, const gl_diagnostics *problems);
+
 /* A sweep crosses values that exclude each other: the combination is named, and the others are
  * planned. Of more than GL_DIAGNOSTICS_MAX (`before` counts those that were left out already) only
  * the number is said, at the end, by gl_say_left_out_all. Silent with --quiet. */

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LIST_BYTES = 320, GUESS_BYTES = 200 };
 
@@ -115,18 +116,22 @@ static bool load_database(const loader *l, const char *file, const char *label)
 
 /* ---- catalogue entries of a description ---- */
 
-/* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …" */
-static void diagnose_no_entry(const loader *l, const char *path, const char *name,
-                              const char *folder, const char *what)
+/* What links are called beside the names of the catalogue, by which they begin. */
+static const char *catalogue_name(const char *name, gl_arena *arena)
 {
-    size_t count;
-    char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
-    const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
-    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
-    gl_did_you_mean(name, names, count, guess, sizeof guess);
-    gl_diagnose(l->diagnostics, &node->mark, path, "the catalogue has no %s '%s'%s there are: %s",
-                what, gl_printable(name, shown, sizeof shown), guess,
-                gl_list_names(names, count, list, sizeof list));
+    static const char *const aliases[][2] = {{"infiniband", "ib-"},     {"ib", "ib-"},
+                                             {"nvswitch", "nvlink"},    {"tcp", "ethernet-"},
+                                             {"omnipath", "omni-path"}, {"opa", "omni-path"}};
+    for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++) {
+        size_t length = strlen(aliases[i][0]);
+        const char *rest = name + length;
+        if (strncasecmp(name, aliases[i][0], length) != 0 ||
+            (*rest != '\0' && strchr("-_ ", *rest) == NULL))
+            continue;
+        rest += strspn(rest, "-_ ");
+        return gl_arena_printf(arena, "%s%s", aliases[i][1], rest);
+    }
+    return name;
 }
 
 /* A name that is a file of one's own is seen from the description's folder. */
@@ -136,6 +141,31 @@ static const char *entry_name(const loader *l, const char *path, const char *nam
     return gl_catalogue_is_own_file(name) && !gl_yaml_is_setting(node)
                ? gl_file_beside(l->arena, l->tree.file, name)
                : name;
+}
+
+/* "no GPU of this name in the catalogue; did you mean 'h200-sxm'? there are: …", or of a path "no
+ * such file". A name that is wrong in a setting is wrong in the command line. */
+static void diagnose_no_entry(const loader *l, const char *path, const char *name,
+                              const char *folder, const char *what)
+{
+    size_t count;
+    char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
+    gl_error err;
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    if (gl_catalogue_is_own_file(name)) {
+        const char *file = entry_name(l, path, name);
+        gl_diagnose(l->diagnostics, &node->mark, path, "no such file: %.200s%s", file,
+                    gl_file_guess(l->arena, file));
+        return;
+    }
+    const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
+    gl_did_you_mean(strcmp(folder, "links") == 0 ? catalogue_name(name, l->arena) : name, names,
+                    count, guess, sizeof guess);
+    gl_fail_at(&err, gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT, &node->mark, path,
+               "the catalogue has no %s '%s'%s there are: %s", what,
+               gl_printable(name, shown, sizeof shown), guess,
+               gl_list_names(names, count, list, sizeof list));
+    gl_diagnose_error(l->diagnostics, &err);
 }
 
 static void load_gpu(const loader *l)
@@ -260,6 +290,7 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
                                     const char *name, const char **label)
 {
     size_t count;
+    gl_error err;
     char guess[GUESS_BYTES], list[LIST_BYTES], shown[64];
     const char *base = gl_yaml_is_setting(node) ? NULL : l->tree.file;
     const char *file = gl_calibration_find(name, base, l->arena, label);
@@ -268,10 +299,12 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
     const char *const *names =
         gl_datadir_list(l->arena, "calibrations", database_extensions, &count);
     gl_did_you_mean(name, names, count, guess, sizeof guess);
-    gl_diagnose(l->diagnostics, &node->mark, path,
-                "no such file or bundled calibration: '%s'%s bundled: %s",
-                gl_printable(name, shown, sizeof shown), guess,
-                count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
+    bool named = strchr(name, '/') == NULL && strstr(name, ".db") == NULL;
+    gl_fail_at(&err, named && gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT,
+               &node->mark, path, "no such file or bundled calibration: '%s'%s bundled: %s",
+               gl_printable(name, shown, sizeof shown), guess,
+               count > 0 ? gl_list_names(names, count, list, sizeof list) : "none");
+    gl_diagnose_error(l->diagnostics, &err);
     return NULL;
 }
 
@@ -625,6 +658,26 @@ static void warn_of_site(const loader *l)
                 "is not used without a price list: add prices: standard");
 }
 
+/* An expansion is bought after the nodes that there are, and ends with more of them. */
+static void warn_of_expansion(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.expansion.nodes";
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    if (node == NULL)
+        return;
+    if (c->terms.expansion_nodes <= c->nodes)
+        gl_warn(l->warnings, l->arena, &node->mark, path,
+                "is not used: %d nodes in the end are no more than the %d of the cluster",
+                c->terms.expansion_nodes, c->nodes);
+    else if (gl_yaml_find(&l->tree, "prices") == NULL)
+        gl_warn(l->warnings, l->arena, &node->mark, path,
+                "is not used without a price list: add prices: standard");
+    else if (c->terms.acquisition == GL_RENT)
+        gl_warn(l->warnings, l->arena, &node->mark, path,
+                "is not used: what is rented is not bought in stages");
+}
+
 /* What a document says, once it is there. */
 static bool load_tree(const loader *l, size_t before)
 {
@@ -635,6 +688,7 @@ static bool load_tree(const loader *l, size_t before)
     load_prices(l);
     check_power(l);
     warn_of_site(l);
+    warn_of_expansion(l);
     load_gpu(l);
     load_link(l, "cluster.intra_node.link", &l->cluster->intra.link);
     load_link(l, "cluster.intra_node.outside_link", &l->cluster->outside);
@@ -762,10 +816,9 @@ static bool load_description(loader *l, const char *file, const gl_setting *sett
                          &err))
             gl_diagnose_error(l->diagnostics, &err);
     l->cluster->name = default_name(l);
-    if (!load_tree(l, before))
-        return false;
+    bool loaded = load_tree(l, before);
     l->cluster->name = name_as_set(l, described, settings, setting_count);
-    return true;
+    return loaded;
 }
 
 /* ---- what a name means ---- */
@@ -851,10 +904,8 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
     else if (refuse_settings(&l, file, settings, setting_count))
         load_database(&l, file, label);
     read.overlap_taxes = gl_catalogue_overlap(arena, diagnostics);
-    if (gl_diagnostics_found(diagnostics) != before)
-        return false;
     *cluster = read;
-    return true;
+    return gl_diagnostics_found(diagnostics) == before;
 }
 
 bool gl_cluster_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_cluster *cluster,

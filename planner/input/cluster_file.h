@@ -23,6 +23,9 @@
  *
  * Settings of a cluster description ("cluster.nodes=4") are applied to it; all others are left to
  * the model description.
+ *
+ * Where it returns false, `cluster` has what was read until then, none of it to be planned with: a
+ * sweep names what it left out. Its nodes are 0 when not even the fields were right.
  */
 bool gl_cluster_load(const char *name, const gl_setting *settings, size_t setting_count,
                      gl_arena *arena, gl_cluster *cluster, gl_texts *warnings,

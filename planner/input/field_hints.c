@@ -12,7 +12,10 @@ enum { NAME_BYTES = 64, GUESSES_MAX = 4, FIELDS_MAX = 400 };
 /* Names of Megatron-LM, DeepSpeed, PyTorch, NeMo and Hugging Face, and what people say. */
 /* clang-format off */
 const gl_synonym gl_field_synonyms[] = {
-    {.name = "accumulationsteps", .paths = "batch.global"},
+    {.name = "activationcheckpoint", .paths = "parallel.recompute"},
+    {.name = "activationcheckpointing", .paths = "parallel.recompute"},
+    {.name = "activationrecompute", .paths = "parallel.recompute"},
+    {.name = "activationrecomputation", .paths = "parallel.recompute"},
     {.name = "attentionheads", .paths = "model.heads"},
     {.name = "batchsize", .paths = "batch.global,batch.micro"},
     {.name = "bs", .paths = "batch.global,batch.micro"},
@@ -46,9 +49,6 @@ const gl_synonym gl_field_synonyms[] = {
     {.name = "gpucount", .paths = "cluster.nodes,cluster.gpus_per_node"},
     {.name = "gpus", .paths = "cluster.nodes,cluster.gpus_per_node"},
     {.name = "gputype", .paths = "cluster.gpu"},
-    {.name = "gradaccum", .paths = "batch.global"},
-    {.name = "gradientaccumulation", .paths = "batch.global"},
-    {.name = "gradientaccumulationsteps", .paths = "batch.global"},
     {.name = "gradientcheckpointing", .paths = "parallel.recompute"},
     {.name = "headdimension", .paths = "model.head_dim"},
     {.name = "hiddendim", .paths = "model.hidden"},
@@ -91,9 +91,11 @@ const gl_synonym gl_field_synonyms[] = {
     {.name = "numlayers", .paths = "model.layers"},
     {.name = "numlayerspervirtualpipelinestage", .paths = "parallel.virtual_stages"},
     {.name = "numlocalexperts", .paths = "model.moe.experts"},
+    {.name = "nstages", .paths = "parallel.pp"},
     {.name = "numnodes", .paths = "cluster.nodes"},
     {.name = "numquerygroups", .paths = "model.kv_heads"},
     {.name = "nroutedexperts", .paths = "model.moe.experts"},
+    {.name = "numstages", .paths = "parallel.pp"},
     {.name = "oversub", .paths = "cluster.inter_node.oversubscription"},
     {.name = "params", .paths = "model.parameters"},
     {.name = "perdevicetrainbatchsize", .paths = "batch.micro"},
@@ -106,6 +108,7 @@ const gl_synonym gl_field_synonyms[] = {
     {.name = "pricelist", .paths = "prices"},
     {.name = "qlorarank", .paths = "model.attention.q_lora"},
     {.name = "recomputation", .paths = "parallel.recompute"},
+    {.name = "recomputeactivations", .paths = "parallel.recompute"},
     {.name = "recomputegranularity", .paths = "parallel.recompute"},
     {.name = "seqlen", .paths = "model.sequence"},
     {.name = "seqlength", .paths = "model.sequence"},
@@ -143,6 +146,10 @@ const gl_synonym gl_value_synonyms[] = {
     {"fsdp", "parallel.zero", "3"},
     {"fsdp2", "parallel.zero", "3"},
     {"hsdp", "parallel.zero", "3"},
+    {"noshard", "parallel.zero", "0"},
+    {"shardgradop", "parallel.zero", "2"},
+    {"fullshard", "parallel.zero", "3"},
+    {"hybridshard", "parallel.zero", "3"},
     {"true", "parallel.recompute", "full"},
     {"yes", "parallel.recompute", "full"},
     {"false", "parallel.recompute", "none"},
@@ -155,6 +162,49 @@ const gl_synonym gl_value_synonyms[] = {
     {"eager", "kernels.attention", "unfused"},
     {.name = NULL},
 };
+
+#define ACCUMULATION                                                                               \
+    "microbatches follow from the batch: batch.global / (parallel.dp x batch.micro) of them a step"
+#define ADAPTERS "adapters over frozen weights (LoRA, QLoRA) are not planned: all weights are trained"
+#define THE_LINKS                                                                                  \
+    "it is the link's inside a node: name another cluster.intra_node.link, or a link file of your own"
+#define ADAM "the optimizer is Adam with two moments; their type is precision.optimizer"
+
+const gl_advice gl_field_advices[] = {
+    {"cluster.intra_node.bandwidth", THE_LINKS},
+    {"cluster.intra_node.latency", THE_LINKS},
+    {"optimizer.name", ADAM},
+    {"optimizer.type", ADAM},
+    {"precision.weights", "weights are held in precision.compute and precision.master; " ADAPTERS},
+    {"accumulation", ACCUMULATION},
+    {"accumulationsteps", ACCUMULATION},
+    {"gradaccum", ACCUMULATION},
+    {"gradaccumsteps", ACCUMULATION},
+    {"gradientaccumulation", ACCUMULATION},
+    {"gradientaccumulationsteps", ACCUMULATION},
+    {"microbatches", ACCUMULATION},
+    {"nummicrobatches", ACCUMULATION},
+    {"adapter", ADAPTERS},
+    {"adapters", ADAPTERS},
+    {"bnb4bitquanttype", ADAPTERS},
+    {"freeze", ADAPTERS},
+    {"frozen", ADAPTERS},
+    {"loadin4bit", ADAPTERS},
+    {"loadin8bit", ADAPTERS},
+    {"lora", ADAPTERS},
+    {"loraalpha", ADAPTERS},
+    {"loradropout", ADAPTERS},
+    {"lorar", ADAPTERS},
+    {"lorarank", ADAPTERS},
+    {"loratargetmodules", ADAPTERS},
+    {"peft", ADAPTERS},
+    {"qlora", ADAPTERS},
+    {"trainableparameters", ADAPTERS},
+    {.name = NULL},
+};
+
+/* Types of weights that are not trained. */
+static const char *const frozen_types[] = {"nf4", "fp4", "int4", "uint4", "4bit", NULL};
 /* clang-format on */
 
 /* Lower case without '-' and '_'; "" when it is longer than any name. */
@@ -273,6 +323,17 @@ static const char *write_guesses(const guesses *g, char *out, size_t size)
     return out;
 }
 
+/* What there is no field for; NULL: nothing is known. "q_lora" is a field's name, "qlora" is not.
+ */
+static const char *find_advice(const char *path, const char *name)
+{
+    for (const gl_advice *a = gl_field_advices; a->name != NULL; a++)
+        if (strcmp(a->name, path) == 0 ||
+            (strcmp(a->name, name) == 0 && strcmp(last_part(path), "q_lora") != 0))
+            return a->text;
+    return NULL;
+}
+
 const char *gl_field_hint(const gl_field *fields, const char *path, char *out, size_t size)
 {
     guesses g = {.count = 0};
@@ -285,6 +346,17 @@ const char *gl_field_hint(const gl_field *fields, const char *path, char *out, s
         return out;
     }
     normalise(last_part(path), name);
+    const char *advice = other != NULL ? find_advice(path, name) : NULL;
+    if (advice == NULL && other != NULL && strchr(path, '.') != NULL) {
+        /* "lora: {r: 8}" is about the section. */
+        char section[NAME_BYTES], top[NAME_BYTES];
+        snprintf(top, sizeof top, "%.*s", (int)strcspn(path, "."), path);
+        advice = find_advice(top, normalise(top, section));
+    }
+    if (advice != NULL) {
+        snprintf(out, size, "; %s", advice);
+        return out;
+    }
     if (name[0] != '\0')
         find_same_name(fields, name, &g);
     if (g.count == 0 && name[0] != '\0' && other != NULL)
@@ -317,6 +389,11 @@ const char *gl_value_hint(const gl_field *field, const char *value, char *out, s
             add_guess(&g, s->value, strlen(s->value));
     if (g.count > 0)
         return write_guesses(&g, out, size);
+    for (size_t i = 0; field->type == GL_FIELD_DTYPE && frozen_types[i] != NULL; i++)
+        if (strcmp(frozen_types[i], name) == 0) {
+            snprintf(out, size, "; " ADAPTERS ";");
+            return out;
+        }
     while (field->choices != NULL && field->choices[count] != NULL)
         count++;
     return gl_did_you_mean(value, field->choices, count, out, size);

@@ -16,6 +16,15 @@ typedef struct gl_synonym {
     const char *value; /* of a value: what is written here instead */
 } gl_synonym;
 
+/* What is said of a name that no field stands for: how the planner knows it, or that it does not.
+ */
+typedef struct gl_advice {
+    const char *name; /* as normalised, in any section; or with dots: the path itself */
+    const char *text;
+} gl_advice;
+
+extern const gl_advice gl_field_advices[];
+
 /* For tests: every path of them is a field's. End with a NULL name. */
 extern const gl_synonym gl_field_synonyms[], gl_value_synonyms[];
 
@@ -24,7 +33,8 @@ extern const gl_synonym gl_field_synonyms[], gl_value_synonyms[];
  * `out` of `size` bytes, which is returned; empty when nothing is likely. Several fields of the
  * same name are all named. Fields of the document itself come before those of the other
  * description (a cluster's for a model, a model's for a cluster). A path of that other description
- * is said to belong to it.
+ * is said to belong to it. Of a name that stands for no field but for something that is known
+ * (gl_field_advices), that is said.
  */
 const char *gl_field_hint(const gl_field *fields, const char *path, char *out, size_t size);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/input/file_text.h"
 
+#include "common/inputs.h"
 #include "common/order.h"
 #include "common/text.h"
 
@@ -90,6 +91,7 @@ static bool open_file(const char *path, int *fd, gl_error *err)
         close(*fd);
         return fail_file(err, GL_ERROR_INPUT, path, "is a directory; a file is expected");
     }
+    gl_inputs_note(*fd, path);
     return true;
 }
 

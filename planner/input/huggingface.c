@@ -239,8 +239,9 @@ static void finish_deepseek(const reader *r)
 {
     gl_moe *moe = &r->model->moe;
     read_latent_attention(r);
-    /* Without experts it is dense; with the rest of them, their number is missing. */
-    if (find(r, "n_routed_experts|moe_intermediate_size|num_experts_per_tok") == NULL)
+    /* Dense is what says so: without the key the family's own default has experts. */
+    if (gl_yaml_get(r->tree->root, "n_routed_experts") != NULL &&
+        find(r, "n_routed_experts|moe_intermediate_size|num_experts_per_tok") == NULL)
         return;
     read_experts(r, "n_routed_experts", "moe_intermediate_size");
     read_shared_experts(r);
@@ -386,6 +387,30 @@ enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 
 /* ---- all families ---- */
 
+/* Experts that the code of a family does not know of would go unseen, and most of the parameters
+ * with them. A single one is an MLP. */
+static void refuse_experts(const reader *r)
+{
+    static const char *const counts[] = {"num_local_experts", "num_experts",
+                                         "n_routed_experts",  "moe_num_experts",
+                                         "num_moe_experts",   "num_experts_per_tok"};
+    char found[FOUND_BYTES];
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && r->model->moe.experts == 0; i++) {
+        const gl_yaml_node *node = find(r, counts[i]);
+        if (node == NULL || (node->kind == GL_YAML_SCALAR &&
+                             (strcmp(node->text, "0") == 0 || strcmp(node->text, "1") == 0)))
+            continue;
+        gl_diagnose(r->diagnostics, &node->mark, node->key,
+                    "%s, but model_type %s is a dense model: a model with experts has another "
+                    "model_type (mixtral, qwen3_moe, deepseek_v3, …), or is described in YAML "
+                    "(model.moe)",
+                    node->kind == GL_YAML_SCALAR ? gl_printable(node->text, found, sizeof found)
+                                                 : "is no number",
+                    r->family);
+        return;
+    }
+}
+
 static void apply_traits(const reader *r, unsigned traits)
 {
     gl_model *m = r->model;
@@ -486,6 +511,8 @@ bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *mo
     read_sizes(&r, f);
     if (f->finish != NULL)
         f->finish(&r);
+    if (diagnostics->count + diagnostics->dropped == before)
+        refuse_experts(&r);
     if (f->note != NULL)
         warn(&r, NULL, f->note);
     if (find(&r, "quantization_config") != NULL)

@@ -247,12 +247,11 @@ bool gl_model_tree_load(const gl_yaml_tree *tree, bool any_layout, gl_arena *are
         assume_batch(&l);
     if (problems(&l) == before)
         derive_defaults(&l);
-    if (problems(&l) == before)
-        (any_layout ? check_beside_layout : check_as_described)(&l, &read);
     if (problems(&l) != before)
         return false;
     *workload = read;
-    return true;
+    (any_layout ? check_beside_layout : check_as_described)(&l, &read);
+    return problems(&l) == before;
 }
 
 bool gl_setting_is_cluster(const gl_setting *setting)

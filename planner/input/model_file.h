@@ -33,7 +33,9 @@ bool gl_model_tree_parse(const char *name, const char *text, size_t length,
                          gl_yaml_tree *tree, gl_diagnostics *diagnostics);
 
 /* … and the workload that it describes, checked. With `any_layout`, for a search, its layout
- * (`parallel`, `batch.micro`) is read and not checked: neither problems nor warnings of it. */
+ * (`parallel`, `batch.micro`) is read and not checked: neither problems nor warnings of it.
+ * Where each field is right and they contradict each other, `workload` is written all the same: a
+ * sweep tells what it left out. */
 bool gl_model_tree_load(const gl_yaml_tree *tree, bool any_layout, gl_arena *arena,
                         gl_workload *workload, gl_texts *warnings, gl_diagnostics *diagnostics);
 

@@ -3,6 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/text.h"
+#include "planner/input/cluster_file.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 #include "planner/input/price_parts.h"
@@ -492,11 +493,17 @@ static bool diagnose_no_base(const reader *r, const char *name, const gl_mark *m
 {
     size_t count;
     char shown[NAME_BYTES], guess[NAME_BYTES * 2];
+    gl_error err;
+    if (gl_catalogue_is_own_file(name))
+        return gl_diagnose(r->diagnostics, mark, "prices.base", "no such file: %.200s%s", name,
+                           gl_file_guess(r->arena, name));
     const char *const *names = gl_datadir_list(r->arena, "prices", yaml_extensions, &count);
-    return gl_diagnose(r->diagnostics, mark, "prices.base",
-                       "there is no price list '%s'%s allowed: a file, a bundled name, none",
-                       gl_printable(name, shown, sizeof shown),
-                       gl_did_you_mean(name, names, count, guess, sizeof guess));
+    /* Without a line it is a setting's value. */
+    gl_fail_at(&err, mark->line == 0 ? GL_ERROR_USAGE : GL_ERROR_INPUT, mark, "prices.base",
+               "there is no price list '%s'%s allowed: a file, a bundled name, none",
+               gl_printable(name, shown, sizeof shown),
+               gl_did_you_mean(name, names, count, guess, sizeof guess));
+    return gl_diagnose_error(r->diagnostics, &err);
 }
 
 static bool load_base(const reader *r, const chain *files, double *spread)

@@ -13,7 +13,7 @@
 typedef struct gl_option_note {
     const char *why_not; /* NULL: it runs, and its step time is known */
     const char *remedy;  /* NULL: none is known */
-    bool has_no_layout;  /* its own was looked for and not found: the described one is not meant */
+    bool has_no_layout;  /* its own was looked for and not found, or what is described is none */
 } gl_option_note;
 
 /* A table of one row, so that each scenario holds its own and a CSV has a row per option. */

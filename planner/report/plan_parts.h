@@ -54,4 +54,7 @@ gl_cell gl_plan_fits_cell(const gl_memory *memory);
 GL_PLAN_TABLES(GL_PLAN_TABLE_FUNCTION)
 #undef GL_PLAN_TABLE_FUNCTION
 
+/* The summary of what cannot be planned: the swept values, the cluster and the reason. */
+gl_table *gl_plan_absent_summary(const gl_plan_context *c);
+
 #endif

@@ -25,6 +25,7 @@ static const described columns[] = {
     {"summary", "capex", "money", "purchase, with a price list"},
     {"summary", "per_million_tokens", "money", "cost of training on a million tokens"},
     {"summary", "evidence", "", "worst evidence that the step time rests on"},
+    {"summary", "impossible", "", "why swept values cannot be planned; empty: they are"},
 
     {"traffic", "dimension", "", "what it is for: dp, tp, pp, cp, ep, embedding or optimizer"},
     {"traffic", "operation", "", "what is moved"},

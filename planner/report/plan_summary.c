@@ -29,7 +29,8 @@
     X("between", "Between", GL_NUMBER, GL_FOR_PEOPLE, short_verdict(&needs[GL_TIER_INTER_NODE]))   \
     X("capex", NULL, GL_NUMBER, GL_FOR_MACHINES | GL_AS_MONEY, gl_real(purchase))                  \
     X("per_million_tokens", NULL, GL_NUMBER, GL_FOR_MACHINES | GL_AS_MONEY, gl_real(tokens))       \
-    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(step->evidence)))
+    X("evidence", "Evidence", GL_NUMBER, GL_FOR_ALL, gl_text(gl_evidence_name(step->evidence)))    \
+    X("impossible", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(c->view->impossible))
 
 /* One word, so that no row takes two lines. */
 static const char UNUSED[] = "unused";
@@ -85,21 +86,42 @@ static gl_cell swept_cell(const char *value)
     return gl_text(value);
 }
 
+/* The table with the swept values in its row; `cell` is the one behind them. */
+static gl_table *begin_summary(const gl_plan_context *c, gl_cell **cell)
+{
+    const gl_plan_view *view = c->view;
+    gl_table *table =
+        gl_table_create(c->arena, "summary", "Summary", summary_columns_with(view, c->arena),
+                        view->swept_count + COUNT(summary_columns));
+    *cell = gl_table_add_row(table);
+    for (size_t i = 0; i < view->swept_count; i++)
+        *(*cell)++ = swept_cell(view->swept[i].value);
+    return table;
+}
+
+gl_table *gl_plan_absent_summary(const gl_plan_context *c)
+{
+    gl_cell *cell;
+    gl_table *table = begin_summary(c, &cell);
+    for (size_t i = 0; i < COUNT(summary_columns); i++, cell++) {
+        const char *name = summary_columns[i].name;
+        *cell = strcmp(name, "cluster") == 0      ? gl_text(c->plan->cluster->name)
+                : strcmp(name, "impossible") == 0 ? gl_text(c->view->impossible)
+                                                  : (gl_cell){.type = GL_CELL_EMPTY};
+    }
+    return table;
+}
+
 gl_table *gl_plan_summary_table(const gl_plan_context *c)
 {
     const gl_step *step = &c->plan->step;
     const gl_memory *memory = &c->plan->memory;
     const gl_bandwidth_need *needs = c->plan->needs;
-    const gl_plan_view *view = c->view;
     const gl_cost *cost = &c->plan->cost;
     double purchase = cost->cluster != NULL ? cost->typical.capex : (double)NAN;
     double tokens = cost->cluster != NULL ? cost->typical.per_million_tokens : (double)NAN;
-    gl_table *table =
-        gl_table_create(c->arena, "summary", "Summary", summary_columns_with(view, c->arena),
-                        view->swept_count + COUNT(summary_columns));
-    gl_cell *cell = gl_table_add_row(table);
-    for (size_t i = 0; i < view->swept_count; i++)
-        *cell++ = swept_cell(view->swept[i].value);
+    gl_cell *cell;
+    gl_table *table = begin_summary(c, &cell);
     SUMMARY(AS_CELL)
     return table;
 }
@@ -127,13 +149,20 @@ static bool same_cell(const gl_cell *a, const gl_cell *b)
                                    : a->as.integer == b->as.integer;
 }
 
-/* Is the column the same in all rows? Then people need not read it in every one. */
-static bool is_constant(const gl_table *table, size_t column)
+/* What a column has in all rows, but for those of what cannot be planned: then people need not read
+ * it in every one. NULL: it differs, or is empty. */
+static const gl_cell *constant_cell(const gl_table *table, size_t column)
 {
-    for (size_t row = 1; row < table->row_count; row++)
-        if (!same_cell(&table->cells[row * table->column_count + column], &table->cells[column]))
-            return false;
-    return true;
+    const gl_cell *first = NULL;
+    for (size_t row = 0; row < table->row_count; row++) {
+        const gl_cell *cell = &table->cells[row * table->column_count + column];
+        if (cell->type == GL_CELL_EMPTY)
+            continue;
+        if (first != NULL && !same_cell(cell, first))
+            return NULL;
+        first = cell;
+    }
+    return first;
 }
 
 /* What goes into the title when all rows have the same of it; NULL: the column stays. */
@@ -162,10 +191,11 @@ static void hide_constants(gl_table *table, gl_arena *arena)
     memcpy(columns, table->columns, table->column_count * sizeof *columns);
     table->columns = columns;
     for (size_t i = 0; i < table->column_count; i++) {
-        const gl_cell *cell = &table->cells[i];
+        const gl_cell *cell = constant_cell(table, i);
+        if (cell == NULL)
+            continue;
         const char *text = constant_text(columns[i].name, cell, arena);
-        bool unused = is_unused(columns[i].name, cell);
-        if ((text == NULL && !unused) || !is_constant(table, i))
+        if (text == NULL && !is_unused(columns[i].name, cell))
             continue;
         columns[i].audience = GL_FOR_MACHINES;
         if (text != NULL)

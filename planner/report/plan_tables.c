@@ -201,17 +201,22 @@ static size_t collect_notes(const gl_plan_view *view, gl_arena *arena, gl_scenar
     return capacity;
 }
 
-/* People read it where the cost is. */
+/* People read it where the cost is. Warnings of several plans are told together: it says whose it
+ * is. */
 static const char *idle_note(const gl_plan_context *c)
 {
     const gl_cost *cost = &c->plan->cost;
     long long idle = (long long)gl_cost_idle_gpus(cost);
-    return cost->cluster == NULL || idle == 0 || c->view->for_people
-               ? NULL
-               : gl_arena_printf(c->arena,
-                                 "the cost is that of all %lld GPUs of the cluster, of which this "
-                                 "layout leaves %lld idle",
-                                 (long long)cost->gpus, idle);
+    if (cost->cluster == NULL || idle == 0 || c->view->for_people)
+        return NULL;
+    const char *swept = "";
+    for (size_t i = 0; i < c->view->swept_count; i++)
+        swept = gl_arena_printf(c->arena, "%s, %s=%s", swept, c->view->swept[i].key,
+                                c->view->swept[i].value);
+    return gl_arena_printf(c->arena,
+                           "%s%s: the cost is that of all %lld GPUs of the cluster, of which this "
+                           "layout leaves %lld idle",
+                           c->plan->cluster->name, swept, (long long)cost->gpus, idle);
 }
 
 static void collect_warnings(const gl_plan_context *c, gl_scenario *out)
@@ -298,8 +303,12 @@ void gl_plan_absent_scenario(const gl_workload *workload, bool has_layout,
         const char *name = kinds[i].name;
         if (view->only != NULL ? strcmp(view->only, name) != 0 : is_on_request(name))
             continue;
-        out->tables[out->table_count++] =
-            is_asked_for(name, has_layout) ? kinds[i].build(&c) : absent_table(name, arena);
+        gl_table *table = is_asked_for(name, has_layout) ? kinds[i].build(&c)
+                          : view->impossible != NULL && strcmp(name, "summary") == 0
+                              ? gl_plan_absent_summary(&c)
+                              : absent_table(name, arena);
+        keep_texts(table, arena);
+        out->tables[out->table_count++] = table;
     }
     collect_notes(view, arena, out);
 }

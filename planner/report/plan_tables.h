@@ -18,6 +18,7 @@ typedef struct gl_plan_view {
     const gl_setting
         *swept; /* what differs between the scenarios of a sweep: columns of `summary` */
     size_t swept_count;
+    const char *impossible;   /* of an absent plan: why there is none */
     const char *only;         /* build this table alone; NULL = all */
     size_t slices;            /* for charts: add the tables that are there to be drawn, the step in
                                  about so many slices; 0 = no charts */

@@ -35,6 +35,12 @@ expect() {
     fi
 }
 
+# holds PATTERN: so does what the last command answered.
+holds() {
+    checks=$((checks + 1))
+    grep -Eq -- "$1" out || fail "stdout has no '$1'"
+}
+
 # says STATUS WORDS COMMAND...: besides, either of them holds the words as they are (empty: anything).
 says() {
     local status=$1 words=$2

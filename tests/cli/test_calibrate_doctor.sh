@@ -81,9 +81,18 @@ for option in --topo --p2p --nvlink --log --xml; do
 done
 expect 3 'none of the texts' doctor hello.txt
 expect 3 'No such file' doctor missing.txt
-expect 3 'empty.txt: ' doctor --log empty.txt
+for option in --topo --p2p --nvlink --log --xml ''; do
+    expect 3 'empty.txt: ' doctor $option empty.txt
+done
+expect 3 'it is empty: if the cards have no NVLink, leave it out' doctor --nvlink empty.txt
 expect 3 'not a calibration database' doctor --db hello.txt
-expect 0 '^No fault found$' doctor --nvlink empty.txt
+
+# No answer is written over what it was read from.
+for option in --topo ''; do
+    cp "$machine/topo-m.txt" own.txt
+    expect 2 'writing \./own\.txt would overwrite the input own\.txt' doctor $option own.txt --output ./own.txt
+    expect 0 '' cmp "$machine/topo-m.txt" own.txt
+done
 expect 2 'standard input can be read once' doctor --log - --topo -
 expect 2 'cannot be read from standard input' doctor --db -
 expect 2 "did you mean '--topo'" doctor --top x

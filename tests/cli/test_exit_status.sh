@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Whose fault is it? Exit status 2: the command line is wrong, also a key or a value in --set, --sweep and --fix, or
-# it asks for what the file does not hold. 3: a file is wrong or not there, or what is described can not be planned.
+# it asks for what the file does not hold. 3: a file is wrong or not there
+# (also one that a setting names), or what is described cannot be planned.
 # A row of the tables: status | what the message says | arguments.
 source "$GPULINK_SOURCE/tests/cli/support.sh"
 model=$models/llama3-8b.yaml
@@ -47,11 +48,24 @@ table gpulink-plan <<ROWS
 2|parallel.tpp: unknown field|plan model.yaml $cluster --sweep parallel.tpp=1,2
 2|parallel.tp: 'two' is not a whole number|plan model.yaml $cluster --sweep parallel.tp=1,two
 2|--sweep parallel.tp: this key is set twice|plan model.yaml $cluster --sweep parallel.tp=1 --sweep parallel.tp=2
+2|--sweep cluster.nodes has the value 16 twice|plan model.yaml $cluster --sweep cluster.nodes=16,8,16
+2|--sweep batch.micro has the value 1.0 twice|plan model.yaml $cluster --sweep batch.micro=1,1.0
+2|--sweep cluster.nodes has the value 16 twice|compare model.yaml $cluster --sweep cluster.nodes=16,16
 3|heads .32. must be a multiple of tp .3.|plan model.yaml $cluster --set parallel.tp=3 --set parallel.dp=1
 3|needs 2048 GPUs|plan model.yaml $cluster --set parallel.dp=1024 --set batch.global=1024
 3|no such file|plan missing.yaml $cluster
 3|no such cluster|plan model.yaml --cluster nowhere
-3|catalogue has no link 'wet-string'|plan model.yaml $cluster --set cluster.intra_node.link=wet-string
+2|catalogue has no link 'wet-string'|plan model.yaml $cluster --set cluster.intra_node.link=wet-string
+2|catalogue has no GPU 'H100'|plan model.yaml $cluster --set cluster.gpu=H100
+2|catalogue has no GPU 'H100'|compare model.yaml $cluster --sweep cluster.gpu=h100-sxm,H100
+2|catalogue has no price list 'nosuch'|plan model.yaml $cluster --set prices=nosuch
+2|there is no price list 'nosuch'|plan model.yaml $cluster --set prices.base=nosuch
+2|bundled calibration: 'nosuch'|plan model.yaml $cluster --set cluster.intra_node.calibration=nosuch
+3|prices: no such file: quotes2.yaml|plan model.yaml $cluster --set prices=quotes2.yaml
+3|prices.base: no such file: quotes2.yaml|plan model.yaml $cluster --set prices.base=quotes2.yaml
+3|cluster.gpu: no such file: ./mine.yaml|plan model.yaml $cluster --set cluster.gpu=./mine.yaml
+3|bundled calibration: 'nosuch.db'|plan model.yaml $cluster --set cluster.intra_node.calibration=nosuch.db
+3|no such file: nosuch.json|plan model.yaml $cluster --set model.huggingface=nosuch.json
 4|nowhere|plan model.yaml $cluster --output nowhere/x
 2|two options or more|compare model.yaml $cluster
 2|--within: is given twice|compare model.yaml $cluster $cluster --within 1% --within 2%
@@ -110,7 +124,7 @@ expect 0 '' gpulink-plan plan model.yaml --cluster lab.db --cluster other.db -q 
     --set parallel.dp=2 --set parallel.tp=1 --set batch.global=8
 # A part refines a mapping that was set before it.
 expect 0 'micro 2|Llama' gpulink-plan plan model.yaml --cluster hgx-h100-16-ndr --set 'batch={global: 512, micro: 1}' --set batch.micro=2
-# Values that are right and exclude each other are left out of a sweep; a wrong one is not.
+# Values that are right and exclude each other are listed in a sweep as impossible; a wrong one is not.
 expect 0 '' gpulink-plan plan model.yaml --cluster hgx-h100-16-ndr --sweep parallel.tp=1,3 -q
 checks=$((checks + 1))
-[ "$rows" -eq 79 ] || fail "$rows rows"
+[ "$rows" -eq 92 ] || fail "$rows rows"

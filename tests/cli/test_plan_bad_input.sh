@@ -124,6 +124,8 @@ description='cluster: {nodes: 1, gpus_per_node: 8, gpu: a100, intra_node: {link:
 printf '%s\n' "$description" >parts.yaml
 expect 3 "no GPU 'a100'; did you mean 'a100-sxm-40gb', 'a100-sxm-80gb' or 'a100-pcie-80gb'" plan good.yaml parts.yaml
 expect 3 "no link 'hdr'; did you mean 'ib-hdr'\?" plan good.yaml parts.yaml
+expect 2 "no link 'infiniband'; did you mean 'ib-edr', 'ib-hdr', 'ib-ndr' or 'ib-xdr'" \
+    gpulink-plan good.yaml --cluster $cluster --set cluster.inter_node.link=infiniband
 
 # The command line.
 expect 2 "unknown option|did you mean" gpulink-plan good.yaml --cluster "$cluster" --fromat json
@@ -165,6 +167,35 @@ cp "$GPULINK_SOURCE/data/clusters/$cluster.yaml" own.yaml
 expect 2 'overwrite the input good\.yaml' gpulink-plan good.yaml --cluster "$cluster" --output ./good.yaml
 expect 2 'overwrite the input own\.yaml' gpulink-plan good.yaml --cluster own.yaml --output own.yaml
 expect 0 '' cmp "$base" good.yaml
+# … nor over any file that a description names.
+mkdir -p named kept
+cp "$GPULINK_SOURCE/tests/fixtures/huggingface/llama-3-8b.json" named/config.json
+cp "$GPULINK_SOURCE/data/gpus/h100-sxm.yaml" "$GPULINK_SOURCE/data/links/nvlink4.yaml" "$GPULINK_SOURCE/data/links/ib-ndr.yaml" named
+cp "$GPULINK_SOURCE/data/prices/standard.yaml" named/base.yaml
+cp "$GPULINK_BUILD/data/calibrations/h200-nvlink.db" named/lab.db
+printf 'prices: {base: base.yaml, currency: USD}\n' >named/quotes.yaml
+cp named/* kept
+printf 'model: {huggingface: named/config.json, sequence: 4096}\n' >naming.yaml
+cat >naming-cluster.yaml <<'YAML'
+cluster:
+  gpu: named/h100-sxm.yaml
+  nodes: 2
+  gpus_per_node: 2
+  intra_node: {link: named/nvlink4.yaml, calibration: named/lab.db}
+  inter_node: {link: named/ib-ndr.yaml, nics_per_node: 2}
+prices: named/quotes.yaml
+YAML
+naming=(gpulink-plan naming.yaml --cluster naming-cluster.yaml)
+expect 0 '' "${naming[@]}" -o named/new.txt
+for file in config.json h100-sxm.yaml nvlink4.yaml ib-ndr.yaml quotes.yaml base.yaml; do
+    expect 2 "writing named/$file would overwrite the input .*$file" "${naming[@]}" -o "named/$file"
+    expect 0 '' cmp "kept/$file" "named/$file"
+done
+expect 2 'is a database' "${naming[@]}" -o named/lab.db
+expect 2 'would overwrite the input' "${naming[@]}" -f trace -o named/quotes.yaml
+expect 2 'would overwrite the input' gpulink-plan accept naming.yaml --cluster naming-cluster.yaml --list named/quotes.yaml
+expect 2 'would overwrite the input' gpulink-plan search naming.yaml --cluster naming-cluster.yaml -o named/quotes.yaml
+expect 0 '' cmp kept/quotes.yaml named/quotes.yaml
 
 # What is given for a config.json and is none, or says more than is planned.
 odd() {

@@ -184,8 +184,29 @@ gpulink-plan compare "${large[@]}" --sweep cluster.inter_node.fabric=rail-optimi
 checks=$((checks + 1))
 figures() { sed -n '2p;$p' "$1" | sed 's/"[^"]*"/name/g' | cut -d, -f 11-14,48-; }
 [ "$(wc -l <swept.csv)" -eq 5 ] && [ "$(figures swept.csv)" = "$(figures by-hand.csv)" ] || fail 'a swept option is another than the same by hand'
-expect 0 'left out parallel.tp=3: heads .32. must be a multiple of tp' \
-    bash -c 'gpulink-plan compare "$@" --sweep parallel.tp=2,3,4 --set batch.global=1024 --set parallel.dp=32 2>&1' _ "${large[@]}"
+# Idle GPUs are those of an option.
+expect 0 '32 x HGX H100, .*: the cost is that of all 256 GPUs of the cluster, of which this layout leaves 128 idle' \
+    gpulink-plan compare "${large[@]}" --sweep cluster.nodes=16,32 -f json
+# Values that exclude each other are an option with its reason, whatever is printed, as one is that the cluster has no room for.
+crossed=("${large[@]}" --sweep 'parallel.tp=2,3,4' --set batch.global=1024 --set parallel.dp=32 -q)
+expect 1 '' gpulink-plan compare "${crossed[@]}"
+holds '^2  16 x HGX H100.* with parallel.tp=3 .*: IMPOSSIBLE$'
+holds '^   parallel.tp: heads .32. must be a multiple of tp .3.'
+expect 1 '' gpulink-plan compare "${crossed[@]}" -f html
+holds 'IMPOSSIBLE'
+expect 1 '' gpulink-plan compare "${crossed[@]}" -f csv
+holds ',2,"16 x HGX H100.*with parallel.tp=3",.*,false,.*heads .32. must be a multiple of tp'
+expect 1 '' gpulink-plan compare "${crossed[@]}" -f json
+holds 'with parallel.tp=3 has no answer: parallel.tp: heads .32. must be a multiple of tp'
+keys out
+expect 0 '' cmp keys-1 keys-2
+expect 1 '' gpulink-plan compare "${large[@]}" --sweep batch.micro=1,3 -q
+holds 'batch.global: global .512. must be a multiple of dp x micro .192.'
+none ' waits for communication: .*micro 3'
+# What the cluster's own rules exclude; a cluster that is not there is no option.
+expect 1 '' gpulink-plan compare "${large[@]}" --sweep cluster.inter_node.medium=dac,auto --set 'cluster.inter_node.reach.leaf=9 m' -q
+holds 'inter_node.medium=dac .*IMPOSSIBLE|8 GPUs.: IMPOSSIBLE'
+expect 3 'no such cluster' gpulink-plan compare "${large[@]}" --cluster nowhere --sweep batch.micro=1,2
 expect 3 'heads .32. must be a multiple of tp .3.' gpulink-plan compare "${large[@]}" --sweep parallel.tp=3,5
 expect 2 'changes the work.*: gpulink-plan plan .* --sweep model.sequence=4096,8192$' \
     gpulink-plan compare "${large[@]}" --sweep model.sequence=4096,8192

@@ -73,7 +73,7 @@ gpulink-plan "$models/llama3-8b.yaml" --cluster h200-nvlink --set 'parallel={dp:
 same exposed_communication_s 0
 
 # What is not used is not swallowed.
-expect 3 "has no price list 'nowhere'" gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere
+expect 2 "has no price list 'nowhere'" gpulink-plan "$model" --cluster hgx-h100-16-ndr --set prices=nowhere
 
 # A stated time that no GPU can reach is doubted, and a limit that is printed is allowed.
 expect 0 'compute as stated makes an MFU of [0-9.e+]+ %, which no GPU can do' bash -c \

@@ -86,10 +86,17 @@ count=$(lines gpulink-plan "$model" --cluster "$cluster" --sweep batch.micro=1,2
 expect 0 'gradient: 25 MiB, first: 1 MiB' gpulink-plan "$model" --cluster "$cluster" \
     --sweep 'buckets={gradient: 25 MiB, first: 1 MiB},{gradient: 200 MiB, first: 1 MiB}' \
     --format csv --table summary
-# What can not be planned is left out by name.
-gpulink-plan "$model" --cluster "$cluster" --sweep parallel.tp=1,3 --format csv --table summary \
-    >out 2>messages
-expect 0 'left out parallel\.tp=3: ' cat messages
+# What cannot be planned is listed with the reason, whatever is printed.
+crossed=(gpulink-plan "$model" --cluster "$cluster" --sweep 'parallel.tp=1,3' -q)
+expect 0 '^parallel\.tp=3: IMPOSSIBLE; parallel\.tp: heads .* must be a multiple of tp .3.' "${crossed[@]}"
+holds '^ +3 *$'
+expect 0 ',3,"16 x HGX H100[^"]*",,,,,,,,,,,,,,,,"parallel.tp: heads .*must be a multiple of tp .3.' "${crossed[@]}" --format csv --table summary
+expect 0 'IMPOSSIBLE.*; parallel.tp: heads' "${crossed[@]}" --format html
+expect 0 '"impossible": "parallel.tp: heads' "${crossed[@]}" --format json
+holds 'parallel.tp=3 cannot be planned: parallel.tp: heads'
+expect 1 '' "${crossed[@]}" --strict
+expect 3 'must be a multiple of tp' gpulink-plan "$model" --cluster "$cluster" --sweep parallel.tp=3,5
+expect 3 'no such cluster' gpulink-plan "$model" --cluster "$cluster" --cluster nowhere --sweep cluster.nodes=8,16
 
 # Side by side.
 expect 0 'Side by side' gpulink-plan "$model" --cluster "$cluster" --cluster l40s-16-roce

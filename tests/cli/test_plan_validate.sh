@@ -52,6 +52,14 @@ sed -i 's/leave_out/leave_it/' mine.yaml
 expect 3 "mine\.yaml:7:5: conventions: unknown key 'leave_it'" gpulink-plan check mine.yaml
 expect 3 "mine\.yaml:7:5: conventions: unknown key 'leave_it'" gpulink-plan validate own.csv --conventions mine.yaml
 
+# No answer is written over what it was read from.
+cp own.csv table.csv
+cp "$GPULINK_SOURCE/data/validation/conventions.yaml" conv.yaml
+expect 2 'writing table\.csv would overwrite the input table\.csv' gpulink-plan validate table.csv -o table.csv -f csv
+expect 2 'writing \./conv\.yaml would overwrite the input conv\.yaml' gpulink-plan validate own.csv --conventions conv.yaml -o ./conv.yaml
+expect 0 '' cmp own.csv table.csv
+expect 0 '' cmp "$GPULINK_SOURCE/data/validation/conventions.yaml" conv.yaml
+
 # What is no table.
 expect 3 'nowhere\.csv: no such file' gpulink-plan validate nowhere.csv
 expect 3 'empty\.csv:1:1: is empty' sh -c ': >empty.csv; gpulink-plan validate empty.csv'

@@ -94,7 +94,9 @@ for column in 4 5 6 7 8; do
 done
 # A price that is no part of the bill, a network that no switches make, and a job that gets nothing done.
 expect 0 '' "${plan[@]}" --set cluster.site.region=Beijing --set cluster.site.power_by=colocation --format xlsx --output colocation.xlsx
-expect 0 '' "${plan[@]}" --set cluster.inter_node.radix=4 --format xlsx --output radix.xlsx
+sed -e '/radix/d' -e 's/^prices: .*/prices: {base: standard, parts: {switch.ib-ndr: {ports: 4}}}/' \
+    "$GPULINK_SOURCE/data/clusters/hgx-h100-16-ndr.yaml" >radix.yaml
+expect 0 '' gpulink-plan "$models/llama3-70b.yaml" --cluster radix.yaml --set training.tokens=15e12 -q --format xlsx --output radix.xlsx
 expect 0 '' "${plan[@]}" --set cluster.cost.failures_per_gpu_hour=1 --set 'cluster.cost.restart=200 h' --format xlsx --output stopped.xlsx
 sheets colocation.xlsx radix.xlsx stopped.xlsx
 summary() {

@@ -569,6 +569,35 @@ static void test_price_lists(void **state)
     outcome_free(&l.o);
 }
 
+/* An expansion that cannot be is not passed over in silence. */
+static void test_expansion(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes, *more, *warning;
+    } cases[] = {
+        {"8", "prices: standard\n", "8 nodes in the end are no more than the 16 of the cluster"},
+        {"16", "prices: standard\n", "16 nodes in the end are no more than the 16 of the cluster"},
+        {"32", "", "is not used without a price list: add prices: standard"},
+        {"32", "  cost: {acquisition: rent}\nprices: standard\n",
+         "what is rented is not bought in stages"},
+        {"32", "prices: standard\n", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[2048];
+        const gl_setting settings[] = {{"cluster.nodes", "16", "--set"},
+                                       {"cluster.expansion.nodes", cases[i].nodes, "--set"}};
+        snprintf(text, sizeof text, "%s%s", DESCRIPTION INTRA INTER, cases[i].more);
+        loaded l = load_set(write_file("c.yaml", text), settings, 2);
+        assert_loaded(&l.o);
+        if (cases[i].warning != NULL)
+            assert_true(has_warning(&l.o, cases[i].warning));
+        else
+            assert_int_equal(l.o.warnings.count, 0);
+        outcome_free(&l.o);
+    }
+}
+
 static void test_calibrations_of_a_description(void **state)
 {
     (void)state;
@@ -806,6 +835,7 @@ int main(void)
         cmocka_unit_test(test_database_is_a_cluster),
         cmocka_unit_test(test_newest_complete_run_wins),
         cmocka_unit_test(test_price_lists),
+        cmocka_unit_test(test_expansion),
         cmocka_unit_test(test_transports_and_labels),
         cmocka_unit_test(test_unknown_transports_yield),
         cmocka_unit_test(test_curves_that_failed_validation),

@@ -62,10 +62,46 @@ static void test_what_frameworks_say(void **state)
         {"fsdp", "; did you mean 'parallel.zero'?"},
         {"laeyrs", "; did you mean 'model.layers'?"},
         {"oversubscripton", "; did you mean 'cluster.inter_node.oversubscription'?"},
+        {"activation_checkpointing", "; did you mean 'parallel.recompute'?"},
+        {"num_stages", "; did you mean 'parallel.pp'?"},
         {"bogus", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_hint(gl_model_fields, cases[i][0], cases[i][1]);
+}
+
+/* What no field stands for is explained, and no field of the same last name is suggested. */
+static void test_what_has_no_field(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"cluster.intra_node.bandwidth", "; it is the link's inside a node: name another "
+                                         "cluster.intra_node.link, or a link file of your own"},
+        {"optimizer.name",
+         "; the optimizer is Adam with two moments; their type is precision.optimizer"},
+        {"batch.gradient_accumulation", "; microbatches follow from the batch: batch.global / "
+                                        "(parallel.dp x batch.micro) of them a step"},
+        {"lora_rank",
+         "; adapters over frozen weights (LoRA, QLoRA) are not planned: all weights are trained"},
+        {"lora.r",
+         "; adapters over frozen weights (LoRA, QLoRA) are not planned: all weights are trained"},
+        {"qlora",
+         "; adapters over frozen weights (LoRA, QLoRA) are not planned: all weights are trained"},
+        {"precision.weights", "; weights are held in precision.compute and precision.master; "
+                              "adapters over frozen weights (LoRA, QLoRA) are not planned: all "
+                              "weights are trained"},
+        {"q_lora", "; did you mean 'model.attention.q_lora'?"},
+        {"model.q_lora_rank", "; did you mean 'model.attention.q_lora'?"},
+    };
+    for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++)
+        assert_hint(gl_model_fields, cases[i][0], cases[i][1]);
+    assert_hint(gl_cluster_fields, cases[0][0], cases[0][1]);
+    /* No advice hides a field. */
+    for (const gl_advice *a = gl_field_advices; a->name != NULL; a++) {
+        assert_null(gl_fields_find(gl_model_fields, a->name));
+        assert_null(gl_fields_find(gl_cluster_fields, a->name));
+        assert_true(strlen(a->text) + sizeof "; " <= SIZE);
+    }
 }
 
 static bool is_path(const char *path)
@@ -106,6 +142,12 @@ static void test_values(void **state)
     const gl_field *schedule = gl_fields_find(gl_model_fields, "parallel.schedule");
     assert_string_equal(gl_value_hint(zero, "FSDP", text, sizeof text), "; did you mean '3'?");
     assert_string_equal(gl_value_hint(zero, "zero-1", text, sizeof text), "; did you mean '1'?");
+    assert_string_equal(gl_value_hint(zero, "FULL_SHARD", text, sizeof text),
+                        "; did you mean '3'?");
+    assert_string_equal(gl_value_hint(gl_fields_find(gl_model_fields, "precision.compute"), "nf4",
+                                      text, sizeof text),
+                        "; adapters over frozen weights (LoRA, QLoRA) are not planned: all weights "
+                        "are trained;");
     assert_string_equal(gl_value_hint(zero, "auto", text, sizeof text), ";");
     assert_string_equal(gl_value_hint(schedule, "1F1B", text, sizeof text),
                         "; did you mean '1f1b'?");
@@ -132,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_the_name_in_another_section),
         cmocka_unit_test(test_the_other_description),
         cmocka_unit_test(test_what_frameworks_say),
+        cmocka_unit_test(test_what_has_no_field),
         cmocka_unit_test(test_synonyms_are_of_use),
         cmocka_unit_test(test_values),
     };

@@ -198,11 +198,68 @@ static void test_refused(void **state)
         "{\"model_type\": \"deepseek_v3\", \"n_routed_experts\": 8, \"n_shared_experts\": 16777216,"
         " \"moe_intermediate_size\": 16777216}",
         "c.json:1:74: n_shared_experts: the shared experts together are wider than 16777216");
+    refused(
+        "{\"model_type\": \"deepseek_v3\"}",
+        "c.json: n_routed_experts: missing; a configuration of model_type deepseek_v3 needs it");
+    refused(
+        "{\"model_type\": \"deepseek_v2\"}",
+        "c.json: n_routed_experts: missing; a configuration of model_type deepseek_v2 needs it");
     refused("{\"model_type\": \"opt\", \"hidden_size\": 1024, \"word_embed_proj_dim\": 512}",
             "c.json:1:67: word_embed_proj_dim: embeddings of another width…");
     refused("{\"model_type\": \"qwen3_moe\", \"mlp_only_layers\": [0, 5]}",
             "c.json:1:52: mlp_only_layers: only leading layers (0, 1, …) can be dense here");
     refused("{\"model_type\": \"llama\"", "c.json:2:1: not valid JSON: …");
+}
+
+#define SIZES                                                                                      \
+    "\"num_hidden_layers\": 4, \"hidden_size\": 64, \"num_attention_heads\": 4, "                  \
+    "\"vocab_size\": 100, \"intermediate_size\": 256, "
+
+/* Experts are never overlooked: a family that has none refuses their number. */
+static void test_experts_of_dense_families(void **state)
+{
+    (void)state;
+    static const char *const keys[] = {"num_local_experts", "num_experts", "n_routed_experts",
+                                       "moe_num_experts", "num_experts_per_tok"};
+    static const char *const families[] = {"llama", "mistral", "qwen2", "qwen3", "gpt_neox"};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            char text[512], expected[128];
+            snprintf(text, sizeof text, "{\"model_type\": \"%s\",\n" SIZES "\n\"%s\": 8}",
+                     families[i], keys[k]);
+            snprintf(expected, sizeof expected,
+                     "c.json:3:%zu: %s: 8, but model_type %s is a dense…", strlen(keys[k]) + 5,
+                     keys[k], families[i]);
+            refused(text, expected);
+        }
+}
+
+static bool loads(const char *text, gl_model *model)
+{
+    outcome o = {.arena = gl_arena_create()};
+    gl_error err;
+    int positions;
+    *model = gl_workload_defaults().model;
+    assert_true(gl_yaml_parse("c.json", text, strlen(text), o.arena, &o.tree, &err));
+    bool loaded =
+        gl_huggingface_load(&o.tree, o.arena, model, &positions, &o.warnings, &o.diagnostics);
+    outcome_free(&o);
+    return loaded;
+}
+
+/* What says that it has none is dense. */
+static void test_no_experts(void **state)
+{
+    (void)state;
+    gl_model model;
+    assert_true(loads("{\"model_type\": \"llama\", " SIZES "\"num_local_experts\": 0}", &model));
+    assert_true(loads("{\"model_type\": \"llama\", " SIZES "\"num_local_experts\": 1}", &model));
+    assert_true(loads("{\"model_type\": \"llama\", " SIZES "\"num_experts\": null}", &model));
+    assert_true(loads("{\"model_type\": \"deepseek_v2\", " SIZES
+                      "\"kv_lora_rank\": 16, \"qk_nope_head_dim\": 16, \"qk_rope_head_dim\": 16, "
+                      "\"v_head_dim\": 16, \"n_routed_experts\": null}",
+                      &model));
+    assert_int_equal(model.moe.experts, 0);
 }
 
 static void test_missing_file(void **state)
@@ -224,6 +281,8 @@ int main(void)
         cmocka_unit_test(test_families),
         cmocka_unit_test(test_fields_beside_it_win),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_experts_of_dense_families),
+        cmocka_unit_test(test_no_experts),
         cmocka_unit_test(test_missing_file),
         cmocka_unit_test(test_sequence_is_stated),
     };
