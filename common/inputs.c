@@ -22,6 +22,17 @@ void gl_inputs_remember(void)
     remembers = true;
 }
 
+void gl_inputs_forget(void)
+{
+    remembers = false;
+    while (inputs != NULL) {
+        input *first = inputs;
+        inputs = first->next;
+        free(first->path);
+        free(first);
+    }
+}
+
 const char *gl_inputs_find(const struct stat *info)
 {
     for (const input *i = inputs; i != NULL; i = i->next)

@@ -6,9 +6,10 @@
 
 #include <sys/stat.h>
 
-/* From now on files that are read are remembered, until the program ends. For programs, before
+/* From now on files that are read are remembered, until they are forgotten. For programs, before
  * their first thread and from one thread; otherwise, as in the library, nothing is kept. */
 void gl_inputs_remember(void);
+void gl_inputs_forget(void);
 
 /* `fd` was opened for reading as `path`. Only regular files count. */
 void gl_inputs_note(int fd, const char *path);

@@ -79,5 +79,7 @@ int gl_planner_main(int argc, char **argv)
 {
     gl_file_keep_streams();
     gl_inputs_remember();
-    return gl_program_run(&program, argc, argv);
+    int status = gl_program_run(&program, argc, argv);
+    gl_inputs_forget();
+    return status;
 }
