@@ -7,12 +7,12 @@
 #include "calibrate/measure/memory.h"
 #include "calibrate/measure/session.h"
 #include "common/clock.h"
+#include "common/interrupt.h"
 #include "common/render.h"
 #include "common/store/store.h"
 #include "common/terminal.h"
 #include "common/text.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,30 +255,9 @@ static bool resolve(const options *o, lists *l, gl_session_options *session, gl_
     return true;
 }
 
-/* ---- stopping ---- */
-
-static volatile sig_atomic_t signal_seen;
-
-static void note_signal(int number)
-{
-    signal_seen = number;
-}
-
 static bool stop_wanted(void)
 {
-    return signal_seen != 0;
-}
-
-/* The first signal ends the session after the batch at work; the second ends the process. What is
- * ignored, as SIGHUP is under nohup, stays so. */
-static void catch_signals(void)
-{
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction before, action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigaction(signals[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-            sigaction(signals[i], &action, NULL);
+    return gl_interrupt_seen() != 0;
 }
 
 /* ---- what is printed ---- */
@@ -318,7 +297,7 @@ static bool load_curves(const char *path, int64_t run_id, gl_arena *arena, gl_ta
     return ok;
 }
 
-/* The curves of the run, read back from the file: as show prints them. */
+/* The curves of the run, if it has any, read back from the file: as show prints them. */
 static bool print_summary(const char *path, const gl_session_result *result, gl_arena *arena,
                           gl_error *err)
 {
@@ -327,7 +306,11 @@ static bool print_summary(const char *path, const gl_session_result *result, gl_
     gl_scenario scenario = {.name = path, .tables = &table, .table_count = 1};
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     const gl_render_options how = {.width = gl_terminal_width(true), .only_table = "curves"};
-    if (!load_curves(path, result->run_id, arena, table, err) || !gl_output_open(NULL, &out, err))
+    if (!load_curves(path, result->run_id, arena, table, err))
+        return false;
+    if (table->row_count == 0)
+        return true;
+    if (!gl_output_open(NULL, &out, err))
         return false;
     if (!gl_render(&report, GL_FORMAT_TABLE, &how, out, err)) {
         gl_output_discard(out);
@@ -414,7 +397,7 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     session->progress = shows ? show_progress : o->verbose ? log_progress : NULL;
     /* cppcheck-suppress autoVariables ; the session runs in this function */
     session->progress_context = &last_curve;
-    catch_signals();
+    gl_interrupt_catch();
     bool ok = gl_session_run(backend, session, arena, &result, &err);
     if (shows)
         gl_progress_end();
@@ -441,7 +424,7 @@ static int start(const options *o, gl_session_options *session, gl_arena *arena)
     }
     int status = measure(backend, o, session, arena);
     /* Stopped by a signal: say so to who started us, as the signal itself would have. */
-    int stopped_by = (int)backend->vtable->agree(backend, (double)signal_seen);
+    int stopped_by = (int)backend->vtable->agree(backend, (double)gl_interrupt_seen());
     backend->vtable->close(backend);
     return status == GL_OK && stopped_by != 0 ? 128 + stopped_by : status;
 }
