@@ -342,10 +342,11 @@ static bool measurement_of(const context *c, size_t index, bool missing, gl_meas
         out->min_bytes = other->size_bytes < out->min_bytes ? other->size_bytes : out->min_bytes;
         out->max_bytes = other->size_bytes > out->max_bytes ? other->size_bytes : out->max_bytes;
     }
-    if (out->min_bytes == out->max_bytes && out->min_bytes > 64)
-        out->min_bytes /= 2;
-    else if (out->min_bytes == out->max_bytes)
-        out->max_bytes *= 2;
+    if (out->min_bytes == out->max_bytes) {
+        int64_t beside = gl_size_beside(out->min_bytes, test->placement.ranks);
+        out->min_bytes = beside < out->min_bytes ? beside : out->min_bytes;
+        out->max_bytes = beside > out->max_bytes ? beside : out->max_bytes;
+    }
     return true;
 }
 
