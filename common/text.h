@@ -19,6 +19,9 @@ char *gl_guess(const char *text, const char *const *candidates, size_t count, ch
 bool gl_starts_with(const char *text, const char *prefix);
 bool gl_ends_with(const char *text, const char *suffix);
 
+/* Is it "2026-11-20", a day that there is? */
+bool gl_is_date(const char *text);
+
 /* Copies `text` for a message: control characters become '?', cut to fit with "…". */
 char *gl_printable(const char *text, char *buffer, size_t size);
 

@@ -53,18 +53,6 @@ static const char *source_text(const document *d, const gl_yaml_node *node, cons
     return gl_fields_text(&d->tree, path, d->diagnostics);
 }
 
-static bool is_date(const char *text)
-{
-    const char pattern[] = "dddd-dd-dd";
-    size_t i = 0;
-    for (; pattern[i] != '\0' && text[i] != '\0'; i++) {
-        bool digit = text[i] >= '0' && text[i] <= '9';
-        if (pattern[i] == 'd' ? !digit : text[i] != '-')
-            return false;
-    }
-    return pattern[i] == text[i];
-}
-
 static bool parse_kind(const char *text, gl_figure_kind *kind)
 {
     for (int i = GL_FIGURE_MEASURED; i <= GL_FIGURE_ASSUMED; i++)
@@ -105,9 +93,9 @@ static bool read_source(const document *d, const gl_yaml_node *node, source *out
     if (!parse_kind(kind, &out->kind))
         return gl_diagnose(d->diagnostics, &gl_yaml_get(node, "kind")->mark, d->section,
                            "found kind '%.40s'; allowed: measured, specification, assumed", kind);
-    if (!is_date(date))
+    if (!gl_is_date(date))
         return gl_diagnose(d->diagnostics, &gl_yaml_get(node, "date")->mark, d->section,
-                           "found date '%.40s'; needed: a date such as 2024-11-30", date);
+                           "found date '%.40s'; needed: a day, such as 2026-11-20", date);
     out->text = url != NULL ? gl_arena_printf(d->arena, "%s, %s", text, url) : text;
     out->date = date;
     return true;

@@ -64,36 +64,11 @@ static bool parse_confidence(const char *text, gl_confidence *confidence)
     return false;
 }
 
-/* −1: these are not all digits. */
-static int whole_number(const char *text, size_t digits)
-{
-    int value = 0;
-    for (size_t i = 0; i < digits; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return -1;
-        value = 10 * value + (text[i] - '0');
-    }
-    return value;
-}
-
-/* "2026-11-20", a day that there is. */
-static bool is_date(const char *text)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-')
-        return false;
-    int year = whole_number(text, 4), month = whole_number(text + 5, 2);
-    int day = whole_number(text + 8, 2);
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return year >= 0 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days[month - 1] + (month == 2 && leap ? 1 : 0);
-}
-
 static bool check_date(const reader *r, const gl_yaml_node *mapping, const char *path)
 {
     char shown[NAME_BYTES];
     const char *date = scalar_of(mapping, "date");
-    if (date == NULL || is_date(date))
+    if (date == NULL || gl_is_date(date))
         return true;
     return gl_diagnose(r->diagnostics, &gl_yaml_get(mapping, "date")->mark, path,
                        "found date '%s'; needed: a day, such as 2026-11-20",

@@ -735,7 +735,9 @@ static void test_link_files(void **state)
     refused_link(LINK_HEAD LINK_SOURCES LINK_FIGURES "  half_size: {value: 1 ms, source: s}\n",
                  ":9:22: link.half_size.value: 'ms' measures a time, not an amount of bytes…");
     refused_link(LINK_HEAD "  sources: {s: {text: A, date: 2026, kind: assumed}}\n",
-                 ":4:32: link: found date '2026'; needed: a date such as 2024-11-30");
+                 ":4:32: link: found date '2026'; needed: a day, such as 2026-11-20");
+    refused_link(LINK_HEAD "  sources: {s: {text: A, date: 2026-13-45, kind: assumed}}\n",
+                 ":4:32: link: found date '2026-13-45'; needed: a day, such as 2026-11-20");
     refused_link(LINK_HEAD "  sources: {s: {text: A, date: 2026-11-30, kind: guessed}}\n",
                  ":4:50: link: found kind 'guessed'; allowed: measured, specification, assumed");
     refused_link(LINK_HEAD "  sources: {s: {text: A, kind: assumed}}\n",
