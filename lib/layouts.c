@@ -6,6 +6,7 @@
 #include "planner/core/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

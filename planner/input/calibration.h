@@ -3,7 +3,8 @@
 #ifndef GL_INPUT_CALIBRATION_H
 #define GL_INPUT_CALIBRATION_H
 
-#include "common/options.h"
+#include "common/error.h"
+#include "common/texts.h"
 #include "planner/core/hardware.h"
 
 typedef enum gl_calibration_tier {
