@@ -138,6 +138,29 @@ char *gl_guess(const char *text, const char *const *candidates, size_t count, ch
     return out;
 }
 
+const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
+                            char *text, size_t size)
+{
+    if (gl_guess(found, candidates, count, text, size)[0] == '\0')
+        snprintf(text, size, ";");
+    return text;
+}
+
+const char *gl_list_names(const char *const *names, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        const char *separator = i > 0 ? ", " : "";
+        if (used + strlen(separator) + strlen(names[i]) + sizeof ", …" > size) {
+            snprintf(text + used, size - used, "%s…", separator);
+            break;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, names[i]);
+    }
+    return text;
+}
+
 bool gl_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;

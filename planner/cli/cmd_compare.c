@@ -9,7 +9,6 @@
 #include "planner/core/fitting.h"
 #include "planner/core/search.h"
 #include "planner/input/cluster_file.h"
-#include "planner/input/notes.h"
 #include "planner/report/option_costs.h"
 #include "planner/report/option_words.h"
 #include "planner/report/plan_tables.h"

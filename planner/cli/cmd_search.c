@@ -201,17 +201,13 @@ static gl_search_axis find_axis(const char *key)
 static bool unknown_axis(const char *key, gl_error *err)
 {
     const char *names[GL_SEARCH_AXIS_COUNT];
-    char shown[64];
+    char shown[64], guess[128], list[256];
     for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++)
         names[i] = strchr(gl_search_axis_path((gl_search_axis)i), '.') + 1;
-    gl_arena *arena = gl_arena_create();
-    const char *near = gl_nearest(key, names, GL_SEARCH_AXIS_COUNT);
-    gl_fail(err, GL_ERROR_USAGE, "--fix '%s' is not varied%s%s%s; there are %s",
-            gl_printable(key, shown, sizeof shown), near != NULL ? ": did you mean '" : "",
-            near != NULL ? near : "", near != NULL ? "'?" : "",
-            gl_arena_join(arena, names, GL_SEARCH_AXIS_COUNT, ", "));
-    gl_arena_destroy(arena);
-    return false;
+    return gl_fail(err, GL_ERROR_USAGE, "--fix '%s' is not varied%s there are: %s",
+                   gl_printable(key, shown, sizeof shown),
+                   gl_did_you_mean(key, names, GL_SEARCH_AXIS_COUNT, guess, sizeof guess),
+                   gl_list_names(names, GL_SEARCH_AXIS_COUNT, list, sizeof list));
 }
 
 static bool is_set(const gl_request *request, const char *path)

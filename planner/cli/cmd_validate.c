@@ -5,7 +5,6 @@
 #include "planner/cli/messages.h"
 #include "planner/cli/output_options.h"
 #include "planner/input/conventions.h"
-#include "planner/input/notes.h"
 #include "planner/report/validation.h"
 
 typedef struct validate_options {

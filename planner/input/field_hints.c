@@ -2,7 +2,6 @@
 #include "planner/input/field_hints.h"
 
 #include "common/text.h"
-#include "planner/input/notes.h"
 
 #include <stdio.h>
 #include <string.h>

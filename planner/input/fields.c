@@ -6,7 +6,6 @@
 #include "planner/core/hardware.h"
 #include "planner/core/workload.h"
 #include "planner/input/field_hints.h"
-#include "planner/input/notes.h"
 
 #include <ctype.h>
 #include <limits.h>

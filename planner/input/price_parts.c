@@ -4,7 +4,6 @@
 #include "common/datadir.h"
 #include "common/text.h"
 #include "planner/core/hardware.h"
-#include "planner/input/notes.h"
 
 #include <assert.h>
 #include <ctype.h>
