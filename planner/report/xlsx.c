@@ -170,12 +170,6 @@ static void put_formula(lxw_worksheet *sheet, int row, int column, const char *f
 
 /* ---- the bill ---- */
 
-static bool is_hardware(gl_cost_group group)
-{
-    return group != GL_COST_OF_TUNING && group != GL_COST_OF_LOSSLESS &&
-           group != GL_COST_OF_CABLING && group != GL_COST_OF_FACILITY;
-}
-
 static void put_bill_heading(const gl_xlsx *x, lxw_worksheet *sheet)
 {
     static const char *const headings[BILL_COLUMNS] = {
@@ -220,7 +214,7 @@ static void put_bill(const gl_xlsx *x, lxw_worksheet *sheet, const gl_bom *bom)
         put_price(x, sheet, bom, i, row);
         put_formula(sheet, row, COLUMN_AMOUNT, formula, gl_bom_pieces(line) * line->typical, "",
                     x->money);
-        put_number(sheet, row, COLUMN_HARDWARE, is_hardware(line->group), NULL);
+        put_number(sheet, row, COLUMN_HARDWARE, !gl_cost_group_is_labour(line->group), NULL);
         if (price == NULL)
             continue;
         put_text(sheet, row, COLUMN_TITLE, price->title != NULL ? price->title : "", NULL);
