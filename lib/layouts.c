@@ -155,12 +155,9 @@ static bool check_rules(gpulink_evaluator *e, gl_error *err)
     gl_arena_reset(e->scratch);
     gl_check_workload(&e->workload, &findings);
     gl_check_cluster(&e->workload, &e->extended, &findings);
-    for (size_t i = 0; i < findings.count; i++) {
-        const gl_finding *finding = &findings.items[i];
-        if (finding->fatal)
-            return gl_fail_at(err, GL_ERROR_INPUT, NULL, finding->path, "%s", finding->message);
-    }
-    return true;
+    const gl_finding *fatal = gl_findings_first_fatal(&findings, 0);
+    return fatal == NULL ||
+           gl_fail_at(err, GL_ERROR_INPUT, NULL, fatal->path, "%s", fatal->message);
 }
 
 /* ---- evaluations ---- */

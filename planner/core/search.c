@@ -431,10 +431,8 @@ static bool is_legal(const gl_workload *w)
 {
     gl_arena *scratch = gl_arena_create();
     gl_findings findings = {.arena = scratch};
-    bool legal = true;
     gl_check_workload(w, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        legal = legal && !findings.items[i].fatal;
+    bool legal = gl_findings_first_fatal(&findings, 0) == NULL;
     gl_arena_destroy(scratch);
     return legal;
 }

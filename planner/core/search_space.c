@@ -353,13 +353,11 @@ static const char *check(const gl_search_space *s, const gl_search_degrees *g, g
     w.parallel.rank_broadcast = false;
     w.batch = (gl_batch){.global = s->global, .micro = 1};
     gl_check_workload(&w, &findings);
-    for (size_t i = 0; i < findings.count; i++) {
-        if (!findings.items[i].fatal)
-            continue;
-        *rule = rule_of(findings.items[i].path);
-        return findings.items[i].message;
-    }
-    return NULL;
+    const gl_finding *fatal = gl_findings_first_fatal(&findings, 0);
+    if (fatal == NULL)
+        return NULL;
+    *rule = rule_of(fatal->path);
+    return fatal->message;
 }
 
 /* Fixed degrees that do not make the number of GPUs. */
