@@ -21,8 +21,8 @@ typedef struct gl_calibration_request {
 } gl_calibration_request;
 
 typedef struct gl_calibration {
-    const char *name;          /* file name without folder; with "#LABEL" when one was given */
-    const char *gpu;           /* as the driver prints it; "" when no run says it */
+    const char *name; /* file name without folder and .db; with "#LABEL" when one was given */
+    const char *gpu;  /* as the driver prints it; "" when no run says it */
     gl_curve *inside, *across; /* with samples */
     size_t inside_count, across_count;
     const gl_compute_rate *compute;
