@@ -40,8 +40,7 @@ typedef struct reader {
 
 const char *gl_prices_find(const char *name, gl_arena *arena)
 {
-    bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
-    if (gl_file_exists(name) && (file || gl_file_is_regular(name)))
+    if (gl_file_exists(name) && (gl_catalogue_is_own_file(name) || gl_file_is_regular(name)))
         return name;
     return gl_datadir_find(arena, "prices", name, yaml_extensions);
 }
@@ -488,8 +487,7 @@ static bool load_base(const reader *r, const chain *files, double *spread)
         return true;
     const gl_mark mark = gl_fields_mark(r->tree, "prices.base");
     const gl_yaml_node *node = gl_yaml_find(r->tree, "prices.base");
-    bool is_file = strchr(base, '/') != NULL || gl_ends_with(base, ".yaml");
-    if (is_file && node != NULL && !gl_yaml_is_setting(node))
+    if (gl_catalogue_is_own_file(base) && node != NULL && !gl_yaml_is_setting(node))
         base = gl_file_beside(r->arena, r->tree->file, base);
     const char *file = gl_prices_find(base, r->arena);
     if (file == NULL)
