@@ -28,11 +28,10 @@ static const gl_option options_table[] = {
 /* The bundled tables, when none is given. */
 static void add_bundled(gl_texts *files, gl_arena *arena)
 {
-    static const char *const extensions[] = {"csv", NULL};
     size_t count;
-    const char *const *names = gl_datadir_list(arena, "validation", extensions, &count);
+    const char *const *names = gl_datadir_list(arena, "validation", "csv", &count);
     for (size_t i = 0; i < count; i++)
-        gl_texts_add(files, arena, gl_datadir_find(arena, "validation", names[i], extensions));
+        gl_texts_add(files, arena, gl_datadir_find(arena, "validation", names[i], "csv"));
 }
 
 static bool load_runs(gl_texts *files, gl_arena *arena, gl_known_runs *runs,

@@ -395,7 +395,6 @@ bool gl_calibration_load(const gl_calibration_request *request, gl_arena *arena,
 const char *gl_calibration_find(const char *name, const char *base, gl_arena *arena,
                                 const char **label)
 {
-    static const char *const extensions[] = {"db", NULL};
     const char *beside = base != NULL ? gl_file_beside(arena, base, name) : name;
     const char *hash = strrchr(name, '#');
     *label = NULL;
@@ -408,5 +407,5 @@ const char *gl_calibration_find(const char *name, const char *base, gl_arena *ar
     }
     if (gl_file_exists(beside))
         return beside;
-    return gl_datadir_find(arena, "calibrations", name, extensions);
+    return gl_datadir_find(arena, "calibrations", name, "db");
 }

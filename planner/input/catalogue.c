@@ -11,7 +11,6 @@
 
 enum { PATH_BYTES = 160, SOURCES_MAX = 100 };
 
-static const char *const yaml_extensions[] = {"yaml", NULL};
 static const char *const source_keys[] = {"text", "url", "date", "kind", NULL};
 static const char *const kinds[] = {
     [GL_FIGURE_ABSENT] = "absent",
@@ -178,7 +177,7 @@ static const char *find_entry(const char *folder, const char *name, gl_arena *ar
 {
     if (gl_catalogue_is_own_file(name) && gl_file_exists(name))
         return name;
-    return gl_datadir_find(arena, folder, name, yaml_extensions);
+    return gl_datadir_find(arena, folder, name, "yaml");
 }
 
 /* Does a GPU file list the name among its aliases, or has it as its title? A file that cannot be
@@ -208,9 +207,9 @@ static const char *find_alias(const char *name, gl_arena *arena, gl_diagnostics 
     size_t count;
     const char *found = NULL;
     gl_arena *scratch = gl_arena_create();
-    const char *const *names = gl_datadir_list(scratch, "gpus", yaml_extensions, &count);
+    const char *const *names = gl_datadir_list(scratch, "gpus", "yaml", &count);
     for (size_t i = 0; i < count && found == NULL; i++) {
-        const char *path = gl_datadir_find(scratch, "gpus", names[i], yaml_extensions);
+        const char *path = gl_datadir_find(scratch, "gpus", names[i], "yaml");
         if (path != NULL && has_alias(path, name, scratch, diagnostics))
             found = gl_arena_strdup(arena, path);
     }

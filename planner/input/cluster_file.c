@@ -21,9 +21,6 @@
 
 enum { LIST_BYTES = 320, GUESS_BYTES = 200 };
 
-static const char *const yaml_extensions[] = {"yaml", NULL};
-static const char *const database_extensions[] = {"db", NULL};
-
 typedef struct loader {
     gl_yaml_tree tree;
     gl_arena *arena;
@@ -158,7 +155,7 @@ static void diagnose_no_entry(const loader *l, const char *path, const char *nam
                     gl_file_guess(l->arena, file));
         return;
     }
-    const char *const *names = gl_datadir_list(l->arena, folder, yaml_extensions, &count);
+    const char *const *names = gl_datadir_list(l->arena, folder, "yaml", &count);
     gl_did_you_mean(strcmp(folder, "links") == 0 ? catalogue_name(name, l->arena) : name, names,
                     count, guess, sizeof guess);
     gl_fail_at(&err, gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT, &node->mark, path,
@@ -296,8 +293,7 @@ static const char *find_calibration(const loader *l, const gl_yaml_node *node, c
     const char *file = gl_calibration_find(name, base, l->arena, label);
     if (file != NULL)
         return file;
-    const char *const *names =
-        gl_datadir_list(l->arena, "calibrations", database_extensions, &count);
+    const char *const *names = gl_datadir_list(l->arena, "calibrations", "db", &count);
     gl_did_you_mean(name, names, count, guess, sizeof guess);
     bool named = strchr(name, '/') == NULL && strstr(name, ".db") == NULL;
     gl_fail_at(&err, named && gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT,
@@ -831,8 +827,8 @@ static bool is_database(const char *file, const char *label)
 /* A link or a GPU of the catalogue: a part of a cluster, and easily taken for one. */
 static bool diagnose_part(const loader *l, const char *name)
 {
-    bool gpu = gl_datadir_find(l->arena, "gpus", name, yaml_extensions) != NULL;
-    bool link = gl_datadir_find(l->arena, "links", name, yaml_extensions) != NULL;
+    bool gpu = gl_datadir_find(l->arena, "gpus", name, "yaml") != NULL;
+    bool link = gl_datadir_find(l->arena, "links", name, "yaml") != NULL;
     if (gpu || link)
         gl_diagnose(l->diagnostics, NULL, NULL,
                     "'%.60s' is a %s of the catalogue, not a cluster: name it in a cluster "
@@ -848,9 +844,8 @@ static bool diagnose_unknown(const loader *l, const char *name)
     char guess[GUESS_BYTES], list[LIST_BYTES], shown[128];
     if (diagnose_part(l, name))
         return false;
-    const char *const *a = gl_datadir_list(l->arena, "clusters", yaml_extensions, &clusters);
-    const char *const *b =
-        gl_datadir_list(l->arena, "calibrations", database_extensions, &calibrations);
+    const char *const *a = gl_datadir_list(l->arena, "clusters", "yaml", &clusters);
+    const char *const *b = gl_datadir_list(l->arena, "calibrations", "db", &calibrations);
     const char **all = GL_ARENA_NEW(l->arena, const char *, clusters + calibrations);
     for (size_t i = 0; i < clusters; i++)
         all[i] = a[i];
@@ -894,7 +889,7 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
     size_t before = gl_diagnostics_found(diagnostics);
     const char *label = NULL, *file = name;
     if (!gl_file_exists(file) && strcmp(name, "-") != 0)
-        file = gl_datadir_find(arena, "clusters", name, yaml_extensions);
+        file = gl_datadir_find(arena, "clusters", name, "yaml");
     if (file == NULL)
         file = gl_calibration_find(name, NULL, arena, &label);
     if (file == NULL)

@@ -17,8 +17,6 @@ enum { DEPTH_MAX = 4, NAME_BYTES = 96 };
 /* What stands for a part's name in the fields of one. */
 #define PART "part"
 
-static const char *const yaml_extensions[] = {"yaml", NULL};
-
 /* The files that are being read: a list, its base, the base of that. */
 typedef struct chain {
     const char *file;
@@ -42,7 +40,7 @@ const char *gl_prices_find(const char *name, gl_arena *arena)
 {
     if (gl_file_exists(name) && (gl_catalogue_is_own_file(name) || gl_file_is_regular(name)))
         return name;
-    return gl_datadir_find(arena, "prices", name, yaml_extensions);
+    return gl_datadir_find(arena, "prices", name, "yaml");
 }
 
 /* ---- sources ---- */
@@ -471,7 +469,7 @@ static bool diagnose_no_base(const reader *r, const char *name, const gl_mark *m
     if (gl_catalogue_is_own_file(name))
         return gl_diagnose(r->diagnostics, mark, "prices.base", "no such file: %.200s%s", name,
                            gl_file_guess(r->arena, name));
-    const char *const *names = gl_datadir_list(r->arena, "prices", yaml_extensions, &count);
+    const char *const *names = gl_datadir_list(r->arena, "prices", "yaml", &count);
     /* Without a line it is a setting's value. */
     gl_fail_at(&err, mark->line == 0 ? GL_ERROR_USAGE : GL_ERROR_INPUT, mark, "prices.base",
                "there is no price list '%s'%s allowed: a file, a bundled name, none",
@@ -498,8 +496,7 @@ static bool load_base(const reader *r, const chain *files, double *spread)
 
 static bool is_bundled(const char *file, gl_arena *arena)
 {
-    const char *found =
-        gl_datadir_find(arena, "prices", gl_file_stem(arena, file), yaml_extensions);
+    const char *found = gl_datadir_find(arena, "prices", gl_file_stem(arena, file), "yaml");
     return found != NULL && gl_file_is_same(found, file);
 }
 

@@ -12,8 +12,6 @@
 #include <dirent.h>
 #include <stdlib.h>
 
-static const char *const yaml[] = {"yaml", NULL};
-
 /* ---- help ---- */
 
 static int setup(void **state)
@@ -243,7 +241,7 @@ static void check_command(gl_arena *arena, const char *file, const gl_workload *
     assert_non_null(strstr(line, gl_arena_printf(arena, "gpulink-plan models/%s ", file)));
     assert_non_null(option);
     const char *name = option + strlen(" --cluster ");
-    if (gl_datadir_find(arena, "clusters", name, yaml) == NULL) {
+    if (gl_datadir_find(arena, "clusters", name, "yaml") == NULL) {
         const char *args = gl_arena_printf(arena, "data/calibrations/%s/import.args", name);
         assert_true(exists(source_path(arena, args)));
         return;
