@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* data/gpus, data/links and data/transports: figures with their sources. */
+#include "planner/input/catalogue.h"
+
 #include "common/datadir.h"
 #include "common/text.h"
-#include "planner/input/cluster_file.h"
+#include "planner/input/fields.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 

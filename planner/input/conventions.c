@@ -3,6 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/text.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/notes.h"
 
 #include <math.h>

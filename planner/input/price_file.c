@@ -3,7 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/text.h"
-#include "planner/input/cluster_file.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 #include "planner/input/price_parts.h"

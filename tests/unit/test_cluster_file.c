@@ -4,6 +4,7 @@
 
 #include "common/datadir.h"
 #include "common/store/store.h"
+#include "planner/input/catalogue.h"
 
 #include <unistd.h>
 

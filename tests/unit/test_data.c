@@ -5,6 +5,7 @@
 #include "common/datadir.h"
 #include "planner/core/bom.h"
 #include "planner/core/parameters.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
 #include "planner/input/price_file.h"
