@@ -60,9 +60,9 @@ static const gl_option options_table[] = {
     {.name = "fix",
      .type = GL_OPTION_LIST,
      .value_name = "KEY[=VALUE]",
-     .help = "Keep a field as described, or at VALUE: tp, pp, cp, dp, ep, micro, schedule, "
-             "virtual_stages, sequence_parallel, cp_method, zero, shard, recompute.",
-     .offset = offsetof(search_options, fixed)},
+     .help = "Keep a field as described, or at VALUE.",
+     .offset = offsetof(search_options, fixed),
+     .choices = gl_search_axis_names},
     {.name = "max-tp",
      .type = GL_OPTION_INTEGER,
      .value_name = "N",
@@ -190,24 +190,20 @@ static bool parse_gpus(session *s, gl_error *err)
 static gl_search_axis find_axis(const char *key)
 {
     int axis = 0;
-    for (; axis < GL_SEARCH_AXIS_COUNT; axis++) {
-        const char *path = gl_search_axis_path((gl_search_axis)axis);
-        if (strcmp(path, key) == 0 || strcmp(strchr(path, '.') + 1, key) == 0)
-            break;
-    }
+    while (axis < GL_SEARCH_AXIS_COUNT && strcmp(gl_search_axis_names[axis], key) != 0 &&
+           strcmp(gl_search_axis_path((gl_search_axis)axis), key) != 0)
+        axis++;
     return (gl_search_axis)axis;
 }
 
 static bool unknown_axis(const char *key, gl_error *err)
 {
-    const char *names[GL_SEARCH_AXIS_COUNT];
     char shown[64], guess[128], list[256];
-    for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++)
-        names[i] = strchr(gl_search_axis_path((gl_search_axis)i), '.') + 1;
-    return gl_fail(err, GL_ERROR_USAGE, "--fix '%s' is not varied%s there are: %s",
-                   gl_printable(key, shown, sizeof shown),
-                   gl_did_you_mean(key, names, GL_SEARCH_AXIS_COUNT, guess, sizeof guess),
-                   gl_list_names(names, GL_SEARCH_AXIS_COUNT, list, sizeof list));
+    return gl_fail(
+        err, GL_ERROR_USAGE, "--fix '%s' is not varied%s there are: %s",
+        gl_printable(key, shown, sizeof shown),
+        gl_did_you_mean(key, gl_search_axis_names, GL_SEARCH_AXIS_COUNT, guess, sizeof guess),
+        gl_list_names(gl_search_axis_names, GL_SEARCH_AXIS_COUNT, list, sizeof list));
 }
 
 static bool is_set(const gl_request *request, const char *path)
@@ -244,37 +240,6 @@ static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_erro
     return true;
 }
 
-/* What a search varies, from one description to the other. */
-static void take_fixed(const gl_workload *from, unsigned fixed, gl_workload *to)
-{
-    const gl_parallel *p = &from->parallel;
-    gl_parallel *q = &to->parallel;
-    const struct {
-        gl_search_axis axis;
-        const int *from;
-        int *to;
-    } degrees[] = {{GL_SEARCH_TP, &p->tp, &q->tp},
-                   {GL_SEARCH_PP, &p->pp, &q->pp},
-                   {GL_SEARCH_CP, &p->cp, &q->cp},
-                   {GL_SEARCH_DP, &p->dp, &q->dp},
-                   {GL_SEARCH_EP, &p->ep, &q->ep},
-                   {GL_SEARCH_VIRTUAL_STAGES, &p->virtual_stages, &q->virtual_stages},
-                   {GL_SEARCH_ZERO, &p->zero, &q->zero},
-                   {GL_SEARCH_SHARD, &p->shard, &q->shard},
-                   {GL_SEARCH_MICRO, &from->batch.micro, &to->batch.micro}};
-    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
-        if ((fixed >> degrees[i].axis & 1) != 0)
-            *degrees[i].to = *degrees[i].from;
-    if ((fixed >> GL_SEARCH_SCHEDULE & 1) != 0)
-        q->schedule = p->schedule;
-    if ((fixed >> GL_SEARCH_SEQUENCE_PARALLEL & 1) != 0)
-        q->sequence_parallel = p->sequence_parallel;
-    if ((fixed >> GL_SEARCH_CP_METHOD & 1) != 0)
-        q->cp_method = p->cp_method;
-    if ((fixed >> GL_SEARCH_RECOMPUTE & 1) != 0)
-        q->recompute = p->recompute;
-}
-
 /* What --fix gives need not go with the layout that is described, so it is read apart. */
 static bool load_fixed(session *s, gl_diagnostics *diagnostics)
 {
@@ -296,10 +261,8 @@ static bool load_fixed(session *s, gl_diagnostics *diagnostics)
     if (!gl_model_tree_open(s->request.model, settings, count, s->arena, &tree, diagnostics) ||
         !gl_fields_load(gl_model_fields, &tree, s->arena, &fixed, diagnostics))
         return false;
-    unsigned given = 0;
     for (size_t i = 0; i < count; i++)
-        given |= 1u << find_axis(settings[i].key);
-    take_fixed(&fixed, given, &s->workload);
+        gl_search_axis_copy(find_axis(settings[i].key), &fixed, &s->workload);
     return true;
 }
 
