@@ -24,18 +24,11 @@ typedef struct search_options {
     bool no_recompute;
 } search_options;
 
+/* gl_planning_options comes first, so that its rows fit this struct as they are. */
+_Static_assert(offsetof(search_options, planning) == 0, "planning must be the first member");
+
 static const gl_option options_table[] = {
-    {.name = "cluster",
-     .letter = 'c',
-     .type = GL_OPTION_LIST,
-     .value_name = "CLUSTER",
-     .help = "Calibration database, cluster file, or the name of a bundled cluster.",
-     .offset = offsetof(search_options, planning.clusters)},
-    {.name = "set",
-     .type = GL_OPTION_LIST,
-     .value_name = "KEY=VALUE",
-     .help = "Change a field, such as batch.global=512 or cluster.nodes=8.",
-     .offset = offsetof(search_options, planning.settings)},
+    GL_SETUP_OPTIONS,
     {.name = "huggingface",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE",
@@ -83,25 +76,7 @@ static const gl_option options_table[] = {
      .help = "Only layouts that compute nothing twice.",
      .offset = offsetof(search_options, no_recompute)},
     GL_JOBS_OPTION(search_options, planning.jobs),
-    {.name = "headroom",
-     .type = GL_OPTION_QUANTITY,
-     .value_name = "FACTOR",
-     .help = "Factor on required bandwidth, for congestion (default 1.25).",
-     .offset = offsetof(search_options, planning.headroom),
-     .dimension = GL_NUMBER,
-     .minimum = 1,
-     .maximum = 100},
-    {.name = "seed",
-     .type = GL_OPTION_INTEGER,
-     .value_name = "N",
-     .help = "Of the random draws for intervals, not of layouts (default 0).",
-     .offset = offsetof(search_options, planning.seed),
-     .minimum = 0,
-     .maximum = 4294967295.0},
-    {.name = "allow-extrapolation",
-     .type = GL_OPTION_FLAG,
-     .help = "Answer beyond what the evidence carries, marked so.",
-     .offset = offsetof(search_options, planning.allow_extrapolation)},
+    GL_ESTIMATE_OPTIONS,
     GL_OUTPUT_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
@@ -320,18 +295,9 @@ static gl_workload workload_of(const session *s, const gl_found *found)
     return w;
 }
 
-static gl_plan_options plan_options(const session *s)
-{
-    const gl_planning_options *o = &s->options.planning;
-    return (gl_plan_options){.headroom = o->headroom,
-                             .stage = -1,
-                             .allow_extrapolation = o->allow_extrapolation,
-                             .seed = (unsigned long)o->seed};
-}
-
 static bool plan_row(const session *s, gl_search_row *row, gl_error *err)
 {
-    const gl_plan_options options = plan_options(s);
+    const gl_plan_options options = gl_request_plan_options(&s->request);
     gl_arena *scratch = gl_arena_create();
     gl_plan plan;
     gl_workload w = workload_of(s, row->found);
@@ -436,7 +402,7 @@ static bool plan_described(session *s, gl_error *err)
 
 static bool plan_rows(session *s, gl_error *err)
 {
-    const gl_plan_options options = plan_options(s);
+    const gl_plan_options options = gl_request_plan_options(&s->request);
     collect_rows(s);
     for (size_t i = 0; i < s->row_count; i++)
         if (!plan_row(s, &s->rows[i], err))

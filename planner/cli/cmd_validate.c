@@ -53,7 +53,7 @@ static bool plan_run(gl_conventions *conventions, const gl_known_run *run, gl_ar
                      gl_arena *scratch, gl_validated *out, gl_error *err)
 {
     static const gl_plan_options options = {
-        .headroom = 1.25, .stage = -1, .draws = VALIDATION_DRAWS};
+        .headroom = GL_HEADROOM, .stage = -1, .draws = VALIDATION_DRAWS};
     gl_run_case made;
     gl_plan plan;
     gl_run_case_build(conventions, run, scratch, &made);

@@ -11,7 +11,7 @@
 
 gl_planning_options gl_planning_defaults(void)
 {
-    return (gl_planning_options){.headroom = 1.25, .stage = -1, .within = 0.05};
+    return (gl_planning_options){.headroom = GL_HEADROOM, .stage = -1, .within = 0.05};
 }
 
 /* End of the value that starts at `text`: the next comma outside of brackets and quotes. */
