@@ -357,14 +357,12 @@ static void load_texts(const loader *l, const gl_field *field, const gl_yaml_nod
     *(const char *const **)out = texts;
 }
 
-static const char *const axis_names[] = {"tp", "cp", "dp", "pp"};
-
 /* One axis name at *text, which is moved behind it and a dash; −1 when there is none. */
 static int read_axis(const char **text)
 {
     size_t length = strcspn(*text, "-");
     for (int axis = 0; axis < GL_ORDER_MAX; axis++)
-        if (length == 2 && strncmp(*text, axis_names[axis], 2) == 0) {
+        if (length == 2 && strncmp(*text, gl_axis_names[axis], 2) == 0) {
             *text += length + ((*text)[length] == '-');
             return axis;
         }
