@@ -318,11 +318,13 @@ static gl_table *sensitivity_of(session *s, size_t index)
 }
 
 /* Tables of a comparison. */
+static const char *const own_tables[] = {"options", "sensitivity", "break_even", "probability"};
+enum { OWN_TABLES = sizeof own_tables / sizeof own_tables[0] };
+
 static bool is_own_table(const char *name)
 {
-    static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strcmp(own[i], name) == 0)
+    for (size_t i = 0; i < OWN_TABLES; i++)
+        if (strcmp(own_tables[i], name) == 0)
             return true;
     return false;
 }
@@ -489,14 +491,13 @@ static bool all_run(const session *s)
 
 const char *const *gl_compare_table_names(gl_arena *arena)
 {
-    static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
     const char *const *plans = gl_plan_table_names();
     size_t count = 0, used = 0;
     while (plans[count] != NULL)
         count++;
-    const char **names = GL_ARENA_NEW(arena, const char *, count + 5);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        names[used++] = own[i];
+    const char **names = GL_ARENA_NEW(arena, const char *, count + OWN_TABLES + 1);
+    for (size_t i = 0; i < OWN_TABLES; i++)
+        names[used++] = own_tables[i];
     for (size_t i = 0; i < count; i++)
         if (!is_own_table(plans[i]))
             names[used++] = plans[i];
