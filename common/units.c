@@ -264,12 +264,46 @@ static const char *nearest_unit(const char *name, gl_dimension dimension)
     return gl_nearest(name, candidates, count);
 }
 
+/* Powers of ten that a letter behind a count stands for; 0: it is none. */
+static int count_exponent(const char *name)
+{
+    static const struct {
+        const char *name;
+        int exponent;
+    } letters[] = {{"k", 3}, {"K", 3}, {"M", 6}, {"G", 9}, {"B", 9}, {"T", 12}};
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+        if (strcmp(name, letters[i].name) == 0)
+            return letters[i].exponent;
+    return 0;
+}
+
+/* How what follows a plain number is written here: 2:1 is 2, 15T is 15e12. Fields that are thought
+ * of as ratios are at least 1, whichever way round they are said. */
+static bool fail_plain(const number *found, const char *name, gl_error *err)
+{
+    number second;
+    int length = (int)found->length, exponent = count_exponent(name);
+    const char *end = name[0] == ':' ? scan_number(skip_blanks(name + 1), &second) : NULL;
+    if (end != NULL && *end == '\0' && second.integral && !second.zero && found->integral &&
+        !found->zero) {
+        double upper = strtod(found->mantissa, NULL), lower = strtod(second.mantissa, NULL);
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "'%.*s%.30s' is a ratio, and a plain number is needed: write %.6g for %g:%g",
+                       length < 30 ? length : 30, found->mantissa, name,
+                       fmax(upper, lower) / fmin(upper, lower), fmax(upper, lower),
+                       fmin(upper, lower));
+    }
+    if (exponent > 0 && length < 30)
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "'%s' after the number: a plain number takes no unit; write %.*se%d", name,
+                       length, found->mantissa, found->exponent + exponent);
+    return gl_fail(err, GL_ERROR_INPUT, "'%s' after the number: a plain number takes no unit",
+                   name);
+}
+
 static bool fail_unit(const char *name, gl_dimension dimension, gl_error *err)
 {
     const unit *other = find_anywhere(name);
-    if (dimension == GL_NUMBER)
-        return gl_fail(err, GL_ERROR_INPUT, "'%s' after the number: a plain number takes no unit",
-                       name);
     if (other != NULL)
         return gl_fail(err, GL_ERROR_INPUT, "'%s' measures %s, not %s; needed: %s", name,
                        dimensions[other->dimension].noun, dimensions[dimension].noun,
@@ -333,7 +367,9 @@ bool gl_parse_quantity(const char *text, gl_dimension dimension, double *value, 
     if (chosen == NULL) {
         char name[FOUND_BYTES];
         size_t room = found.unit_length + 1 < sizeof name ? found.unit_length + 1 : sizeof name;
-        return fail_unit(gl_printable(found.unit, name, room), dimension, err);
+        gl_printable(found.unit, name, room);
+        return dimension == GL_NUMBER ? fail_plain(&found.number, name, err)
+                                      : fail_unit(name, dimension, err);
     }
     return evaluate(&found.number, chosen->decimal, chosen->factor, value) || fail_range(text, err);
 }
