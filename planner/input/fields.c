@@ -558,6 +558,12 @@ static void diagnose_unknown(const loader *l, const char *section, const gl_yaml
         l->diagnostics->dropped++;
         return;
     }
+    const char *colon = strchr(node->key, ':');
+    if (colon != NULL && colon[1] != '\0') {
+        gl_diagnose(l->diagnostics, &node->key_mark, path,
+                    "unknown field; a space is missing after its colon");
+        return;
+    }
     size_t count;
     char list[LIST_BYTES], guess[GUESS_BYTES], whole[PATH_BYTES];
     const char **keys = section_keys(l, section, &count);
@@ -576,6 +582,13 @@ static void diagnose_unknown(const loader *l, const char *section, const gl_yaml
 
 static void load_mapping(const loader *l, const char *section, const gl_yaml_node *mapping);
 
+/* "tp:4" is a text. */
+static const char *slip_of_colon(const gl_yaml_node *node)
+{
+    bool slip = node->kind == GL_YAML_SCALAR && !node->quoted && strchr(node->text, ':') != NULL;
+    return slip ? "; a space is missing after a colon" : "";
+}
+
 static void load_section(const loader *l, const char *path, const gl_yaml_node *node)
 {
     if (node->kind == GL_YAML_MAPPING)
@@ -584,8 +597,8 @@ static void load_section(const loader *l, const char *path, const gl_yaml_node *
         gl_diagnose(l->diagnostics, &node->mark, path,
                     "has no value; needed: a mapping ({} when empty)");
     else
-        gl_diagnose(l->diagnostics, &node->mark, path, "found %s; needed: a mapping",
-                    kind_words(node));
+        gl_diagnose(l->diagnostics, &node->mark, path, "found %s; needed: a mapping%s",
+                    kind_words(node), slip_of_colon(node));
 }
 
 /* Depth is that of the field paths: what no path leads to is not entered. */

@@ -118,6 +118,35 @@ static void test_syntax(void **state)
     refused("a: 'open\n", "t.yaml:2:1: not valid YAML: found unexpected end of stream…");
 }
 
+/* libyaml tells of these a line too late, and in words of its own. */
+static void test_slips(void **state)
+{
+    (void)state;
+#define NO_VALUES "mapping values are not allowed in this context"
+    refused("parallel:\n  tp:4\n  pp: 2\n",
+            "t.yaml:3:5: not valid YAML: " NO_VALUES "; 'tp:4' in line 2 lacks a space after its "
+            "colon");
+    refused("parallel:\n  dp: 1\n  tp:4\n\n  # comment\n  cp:1\n  pp: 2\n",
+            "t.yaml:5:3: not valid YAML: could not find expected ':', while scanning a simple key "
+            "(line 3); 'tp:4' in line 3 lacks a space after its colon");
+    refused("a: 1\nb:2\n", "t.yaml:3:1: not valid YAML: could not find expected ':', while "
+                           "scanning a simple key (line 2); 'b:2' in line 2 lacks a space after "
+                           "its colon");
+    refused("parallel:\ntp: 4\n  pp: 2\n",
+            "t.yaml:3:5: not valid YAML: " NO_VALUES "; this line begins with 2 spaces, line 2 "
+            "with 0: keys of one level begin in the same column");
+    refused("model:\n  layers: 8\n hidden: 4\n",
+            "t.yaml:3:2: not valid YAML: did not find expected key, while parsing a block mapping "
+            "(line 1); this line begins with 1 space, line 2 with 2: keys of one level begin in "
+            "the same column");
+    refused("name: a: b\n", "t.yaml:1:8: not valid YAML: " NO_VALUES "; a text that holds ': ' "
+                            "wants quotes");
+    /* Where nothing is likely, nothing is said; an address is no slip. */
+    refused("a: [1, 2\nb: 3\n", "t.yaml:2:2: not valid YAML: did not find expected ',' or ']', "
+                                "while parsing a flow sequence (line 1)");
+#undef NO_VALUES
+}
+
 static void test_duplicate_keys(void **state)
 {
     (void)state;
@@ -353,6 +382,7 @@ int main(void)
         cmocka_unit_test(test_byte_order_mark),
         cmocka_unit_test(test_alias_is_a_copy_with_its_own_position),
         cmocka_unit_test(test_syntax),
+        cmocka_unit_test(test_slips),
         cmocka_unit_test(test_duplicate_keys),
         cmocka_unit_test(test_keys_that_are_no_text),
         cmocka_unit_test(test_tags),
