@@ -6,6 +6,7 @@
 #include "planner/input/conventions.h"
 #include "planner/input/fields.h"
 #include "planner/input/file_text.h"
+#include "planner/input/json_check.h"
 #include "planner/input/model_file.h"
 #include "planner/input/notes.h"
 #include "planner/input/price_file.h"
@@ -34,11 +35,24 @@ static bool check_model(const char *path, gl_arena *arena, gl_texts *warnings,
     return gl_model_file_load(path, NULL, 0, arena, &workload, warnings, diagnostics);
 }
 
+/* What a bill would ask of the quotes that it takes, of all of them. */
+static void doubt_quotes(const gl_price_list *list, gl_arena *arena, gl_texts *warnings)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const char *doubt = gl_price_doubt(&list->prices[i], arena);
+        if (doubt != NULL)
+            gl_texts_add(warnings, arena, doubt);
+    }
+}
+
 static bool check_cluster(const char *path, gl_arena *arena, gl_texts *warnings,
                           gl_diagnostics *diagnostics)
 {
     gl_cluster cluster;
-    return gl_cluster_load(path, NULL, 0, arena, &cluster, warnings, diagnostics);
+    bool loaded = gl_cluster_load(path, NULL, 0, arena, &cluster, warnings, diagnostics);
+    if (loaded)
+        doubt_quotes(cluster.price_list, arena, warnings);
+    return loaded;
 }
 
 static bool check_fields(const gl_field *fields, const char *path, gl_arena *arena, void *target,
@@ -85,8 +99,9 @@ static bool check_conventions(const char *path, gl_arena *arena, gl_texts *warni
 static bool check_prices(const char *path, gl_arena *arena, gl_texts *warnings,
                          gl_diagnostics *diagnostics)
 {
-    (void)warnings;
-    return gl_prices_load(path, arena, diagnostics) != NULL;
+    const gl_price_list *list = gl_prices_load(path, arena, diagnostics);
+    doubt_quotes(list, arena, warnings);
+    return list != NULL;
 }
 
 static const struct {
@@ -116,6 +131,10 @@ static loader *find_loader(const char *path, gl_arena *arena, gl_diagnostics *di
     for (size_t i = 0; i < KIND_COUNT; i++)
         if (gl_yaml_get(tree.root, kinds[i].key) != NULL)
             return kinds[i].load;
+    if (!gl_json_check(path, arena, &err)) {
+        gl_diagnose_error(diagnostics, &err);
+        return NULL;
+    }
     gl_diagnose(diagnostics, &tree.root->mark, NULL,
                 "is no description that this program knows: it needs one of the keys model, "
                 "cluster, gpu, link, overlap, conventions or prices at the top");

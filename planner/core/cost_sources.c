@@ -354,25 +354,13 @@ static void note_unused(gl_cost_builder *b)
                                parts));
 }
 
-/* A quote this many times above or below the price that it replaces is mostly one in thousands, or
- * in cents. */
-static const double FAR_FROM_BASE = 10;
-
 static void note_far_quotes(gl_cost_builder *b)
 {
     for (size_t i = 0; i < b->list->count; i++) {
         const gl_price *price = &b->list->prices[i];
-        double ratio = price->typical / price->base_typical;
-        if (!price->quoted || !(price->base_typical > 0) || is_in_vain(b, price->part) ||
-            !(ratio > FAR_FROM_BASE || ratio < 1 / FAR_FROM_BASE))
-            continue;
-        gl_cost__note(
-            b, gl_arena_printf(b->arena,
-                               "%s is quoted at %s, where the list that it replaces has %s: is it "
-                               "meant for a %s?",
-                               price->part, gl_money_text(price->typical, b->arena),
-                               gl_money_text(price->base_typical, b->arena),
-                               price->unit[0] != '\0' ? price->unit : "piece"));
+        const char *doubt = gl_price_doubt(price, b->arena);
+        if (doubt != NULL && !is_in_vain(b, price->part))
+            gl_cost__note(b, doubt);
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/prices.h"
 
+#include "common/units.h"
+
 #include <string.h>
 
 static bool is_part(const char *part, const char *kind, const char *name)
@@ -31,6 +33,24 @@ double gl_price_rate(const gl_price_list *list, const char *currency)
         if (strcmp(list->exchange[i].currency, currency) == 0)
             return list->exchange[i].rate;
     return 0;
+}
+
+/* A quote this many times above or below the price that it replaces is mostly one in thousands, or
+ * in cents. */
+static const double FAR_FROM_BASE = 10;
+
+const char *gl_price_doubt(const gl_price *price, gl_arena *arena)
+{
+    double ratio = price->typical / price->base_typical;
+    if (!price->quoted || !(price->base_typical > 0) ||
+        !(ratio > FAR_FROM_BASE || ratio < 1 / FAR_FROM_BASE))
+        return NULL;
+    return gl_arena_printf(arena,
+                           "%s is quoted at %s, where the list that it replaces has %s: is it "
+                           "meant for a %s?",
+                           price->part, gl_money_text(price->typical, arena),
+                           gl_money_text(price->base_typical, arena),
+                           price->unit[0] != '\0' ? price->unit : "piece");
 }
 
 const char *gl_confidence_name(gl_confidence confidence)

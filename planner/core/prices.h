@@ -8,6 +8,8 @@
 #ifndef GL_CORE_PRICES_H
 #define GL_CORE_PRICES_H
 
+#include "common/arena.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -59,6 +61,10 @@ const gl_price *gl_price_find(const gl_price_list *list, const char *kind, const
 
 /* Units of the list's currency for one of `currency` (NULL = the list's); 0 when nobody says. */
 double gl_price_rate(const gl_price_list *list, const char *currency);
+
+/* What is asked of a quote that is more than ten times above or below what it replaces: "… is it
+ * meant for a server?", in the arena; NULL: nothing. */
+const char *gl_price_doubt(const gl_price *price, gl_arena *arena);
 
 const char *gl_confidence_name(gl_confidence confidence); /* "high" */
 

@@ -3,6 +3,7 @@
 
 #include "common/text.h"
 #include "planner/input/fields.h"
+#include "planner/input/json_check.h"
 #include "planner/input/notes.h"
 
 #include <stdio.h>
@@ -458,8 +459,10 @@ static const family *find_text_family(const gl_yaml_tree *tree)
     return NULL;
 }
 
-static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagnostics)
+static const family *find_family(const gl_yaml_tree *tree, gl_arena *arena,
+                                 gl_diagnostics *diagnostics)
 {
+    gl_error err;
     const char *names[FAMILY_COUNT];
     char found[FOUND_BYTES], list[LIST_BYTES], guess[GUESS_BYTES];
     const gl_yaml_node *node = gl_yaml_get(tree->root, "model_type");
@@ -467,6 +470,10 @@ static const family *find_family(const gl_yaml_tree *tree, gl_diagnostics *diagn
         names[i] = families[i].type;
         if (node != NULL && node->kind == GL_YAML_SCALAR && strcmp(node->text, names[i]) == 0)
             return &families[i];
+    }
+    if (node == NULL && !gl_json_check(tree->file, arena, &err)) {
+        gl_diagnose_error(diagnostics, &err);
+        return NULL;
     }
     gl_list_names(names, FAMILY_COUNT, list, sizeof list);
     gl_mark file = {.file = tree->file};
@@ -496,7 +503,7 @@ bool gl_huggingface_load(const gl_yaml_tree *tree, gl_arena *arena, gl_model *mo
     if (tree->root->kind != GL_YAML_MAPPING)
         return gl_diagnose(diagnostics, &tree->root->mark, NULL,
                            "needed: a mapping, such as a Hugging Face config.json");
-    const family *f = find_family(tree, diagnostics);
+    const family *f = find_family(tree, arena, diagnostics);
     if (f == NULL)
         return false;
     reader r = {.tree = tree,

@@ -4,6 +4,7 @@
 #include "common/text.h"
 #include "planner/input/file_text.h"
 #include "planner/input/huggingface.h"
+#include "planner/input/json_check.h"
 #include "planner/input/notes.h"
 
 #include <math.h>
@@ -277,8 +278,10 @@ static bool wrap_huggingface(gl_yaml_tree *tree, gl_arena *arena, gl_error *err)
 }
 
 /* Files of another kind that are given in a description's place. */
-static bool check_kind(const gl_yaml_tree *tree, bool has_file, gl_diagnostics *diagnostics)
+static bool check_kind(const gl_yaml_tree *tree, bool has_file, gl_arena *arena,
+                       gl_diagnostics *diagnostics)
 {
+    gl_error err;
     gl_mark mark = {.file = tree->file};
     if (tree->root->kind != GL_YAML_MAPPING)
         return gl_diagnose(diagnostics, &mark, NULL,
@@ -291,6 +294,8 @@ static bool check_kind(const gl_yaml_tree *tree, bool has_file, gl_diagnostics *
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is a cluster description, and a model description is expected here: a "
                            "cluster is given with --cluster");
+    if (!is_huggingface(tree) && !gl_json_check(tree->file, arena, &err))
+        return gl_diagnose_error(diagnostics, &err);
     if (!is_huggingface(tree) && gl_ends_with(tree->file, ".json"))
         return gl_diagnose(diagnostics, &mark, NULL,
                            "is no Hugging Face config.json: that says its model_type (a "
@@ -308,7 +313,7 @@ static bool finish_tree(gl_yaml_tree *tree, bool has_file, const gl_setting *set
 {
     gl_error err;
     bool opened = true;
-    if (!check_kind(tree, has_file, diagnostics))
+    if (!check_kind(tree, has_file, arena, diagnostics))
         return false;
     if (is_huggingface(tree) && !wrap_huggingface(tree, arena, &err))
         return gl_diagnose_error(diagnostics, &err);

@@ -110,6 +110,13 @@ expect 3 'standard input: is a Hugging Face configuration: give its file' \
     bash -c 'gpulink-plan check - <"$1"' - "$config"
 expect 3 "'ethernet-100' is a link of the catalogue, not a cluster" plan good.yaml ethernet-100
 expect 3 "'h200-sxm' is a GPU of the catalogue, not a cluster.*cluster\.gpu" plan good.yaml h200-sxm
+printf '{"hidden_size": 5120,}\n' >comma.json
+expect 3 'comma\.json:1:22: not valid JSON: string or .\}. expected near' plan comma.json "$cluster"
+expect 3 'comma\.json:1:22: not valid JSON: ' check comma.json
+printf 'model: {huggingface: comma.json, sequence: 10}\n' >hf-comma.yaml
+expect 3 'comma\.json:1:22: not valid JSON: ' plan hf-comma.yaml "$cluster"
+printf '{"hidden_size": 5120}\n' >whole.json
+expect 3 'whole\.json: is no Hugging Face config\.json' plan whole.json "$cluster"
 printf '{"model_type": "llama"' >broken.json
 expect 3 'broken\.json:2:1: not valid JSON: ' plan broken.json
 cp good.yaml llama-one.yaml

@@ -15,6 +15,11 @@ done 3<commands
 # The quotes, as a file beside the cluster description and on the command line.
 awk '/^# quotes.yaml$/ { inside = 1 } /^```$/ { inside = 0 } inside' "$page" >quotes.yaml
 expect 0 'quotes.yaml: ok' gpulink-plan check quotes.yaml
+# A digit too few: check asks what a plan asks.
+sed 's/268000/26800/' quotes.yaml >few.yaml
+says 0 'few.yaml: server.h100-sxm is quoted at 26,800, where the list that it replaces has' gpulink-plan check few.yaml
+checks=$((checks + 1))
+[ -z "$(gpulink-plan check quotes.yaml 2>&1 >/dev/null)" ] || fail 'check asks about a near quote'
 cluster=hgx-h100-16-ndr
 plan=(gpulink-plan models/llama3-70b.yaml -q --table bom --format csv)
 expect 0 'server.h100-sxm,.*,268000,268000,268000,.*quote 4711' "${plan[@]}" --cluster $cluster --set prices=quotes.yaml
