@@ -2,6 +2,7 @@
 #include "common/table.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <string.h>
 
 gl_table *gl_table_create(gl_arena *arena, const char *name, const char *title,
@@ -41,8 +42,23 @@ bool gl_format_parse(const char *text, gl_format *format)
     return false;
 }
 
+const char *gl_format_unknown_ending(const char *path)
+{
+    static const char *const plain[] = {".txt", ".log", ".out"};
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *ending = strrchr(name, '.');
+    if (ending == NULL || ending == name || gl_format_of_file(path) != NULL ||
+        !isalpha((unsigned char)ending[1]))
+        return NULL;
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        if (strcmp(ending, plain[i]) == 0)
+            return NULL;
+    return ending;
+}
+
 const char *gl_format_of_file(const char *path)
 {
+    /* As GL_FORMAT_ENDINGS says. */
     static const struct {
         const char *ending, *format;
     } endings[] = {{".html", "html"}, {".htm", "html"},    {".csv", "csv"},

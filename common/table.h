@@ -132,4 +132,12 @@ bool gl_format_parse(const char *text, gl_format *format);
  * ".md", ".xlsx"); NULL: its ending says nothing. */
 const char *gl_format_of_file(const char *path);
 
+/* The endings of gl_format_of_file for messages, of reports and of what holds a workbook, too. */
+#define GL_FORMAT_ENDINGS_REPORT ".html, .csv, .json, .md"
+#define GL_FORMAT_ENDINGS        GL_FORMAT_ENDINGS_REPORT ", .xlsx"
+
+/* The ending of a file's name when it promises a format that is none of these (".pdf"): no ending,
+ * one that begins with a digit (a version), and .txt, .log and .out promise text. NULL: none. */
+const char *gl_format_unknown_ending(const char *path);
+
 #endif

@@ -299,6 +299,8 @@ static void put_summary_first(session *s)
     if (only != NULL && strcmp(only, "summary") == 0) {
         if (s->model_name != NULL && count > 1)
             s->report.title = gl_arena_printf(s->arena, "%s: %zu scenarios", s->model_name, count);
+        /* The page of the summary alone has no room for what is said of each. */
+        gl_output_warnings(&s->options.output, &s->report);
         s->report.scenarios[0] = summary;
         s->report.scenario_count = 1;
     } else if (count > 1 && only == NULL) {

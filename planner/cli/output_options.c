@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/cli/output_options.h"
 #include "common/text.h"
+#include "common/texts.h"
 #include "planner/cli/messages.h"
 #include "planner/report/charts.h"
 
@@ -39,11 +40,26 @@ static const char *others(const gl_output_options *options)
     return options->can_trace ? ", markdown, html, trace or xlsx" : ", markdown or html";
 }
 
+/* Who writes to plan.pdf wants no text with that name. */
+static void warn_of_ending(const gl_output_options *options)
+{
+    char shown[64];
+    const char *ending = options->output != NULL && !options->quiet
+                             ? gl_format_unknown_ending(options->output)
+                             : NULL;
+    if (ending != NULL)
+        gl_cli_warn("--output: the ending '%s' is no format that is written here: it holds a table "
+                    "as plain text; endings: %s, or say --format",
+                    gl_printable(ending, shown, sizeof shown),
+                    options->can_trace ? GL_FORMAT_ENDINGS : GL_FORMAT_ENDINGS_REPORT);
+}
+
 static bool check_format(gl_output_options *options, gl_error *err)
 {
     if (options->format_name == NULL && options->output != NULL)
         options->format_name = gl_format_of_file(options->output);
     if (options->format_name == NULL) {
+        warn_of_ending(options);
         options->format = GL_FORMAT_TABLE;
         return true;
     }
@@ -86,17 +102,18 @@ bool gl_output_for_people(const gl_output_options *options)
 /* The same warning of many scenarios is said once. */
 void gl_output_warnings(const gl_output_options *options, const gl_report *report)
 {
+    gl_arena *arena = gl_arena_create();
+    gl_texts said = {0};
     for (size_t i = 0; i < report->scenario_count && !options->quiet; i++) {
         const gl_scenario *scenario = &report->scenarios[i];
         for (size_t k = 0; k < scenario->warning_count; k++) {
-            bool said = false;
-            for (size_t j = 0; j < i && !said; j++)
-                said = k < report->scenarios[j].warning_count &&
-                       strcmp(report->scenarios[j].warnings[k], scenario->warnings[k]) == 0;
-            if (!said)
-                gl_cli_warn("%s", scenario->warnings[k]);
+            if (gl_texts_have(&said, scenario->warnings[k]))
+                continue;
+            gl_texts_add(&said, arena, scenario->warnings[k]);
+            gl_cli_warn("%s", scenario->warnings[k]);
         }
     }
+    gl_arena_destroy(arena);
 }
 
 /* Echoes of the input have no column for people. */

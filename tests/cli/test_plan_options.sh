@@ -42,6 +42,17 @@ for kind in html:html csv:scenario json:schema_version md:'## '; do
 done
 gpulink-plan "$model" --cluster "$cluster" -q --format table --output answer.csv
 expect 0 '^Step  ' cat answer.csv
+# What is warned of is said once where the summary alone is shown, too: bytes for bits, by --set and by --sweep.
+doubts() { gpulink-plan "$model" --cluster "$cluster" "$@" 2>&1 | grep -c 'a NIC of 400 GB/s is planned' || :; }
+expect 0 '^1$' doubts --table summary --set 'cluster.inter_node.bandwidth=400 GB/s'
+expect 0 '^1$' doubts --sweep 'cluster.inter_node.bandwidth=50 GB/s,400 GB/s' --sweep batch.global=16,32
+expect 0 '^0$' doubts --sweep 'cluster.inter_node.bandwidth=50 GB/s,400 GB/s' -q
+# An ending that is no format gets a table, and a warning; none where --format, -q or the ending says text.
+promised() { gpulink-plan "$model" --cluster "$cluster" "$@" 2>&1 | grep -c "the ending '.pdf' is no format" || :; }
+expect 0 '^1$' promised --output answer.pdf
+expect 0 '^0$' promised --output answer.pdf -q
+expect 0 '^0$' promised --output answer.pdf --format csv
+expect 0 '^0$' promised --output answer.txt
 # Whose an option is that this command has not, and a command that does not come first.
 expect 2 "'gpulink-plan search' has --gpus" gpulink-plan "$model" --cluster "$cluster" --gpus 32
 expect 2 "'compare' is a command and comes first" gpulink-plan --cluster "$cluster" compare "$model"

@@ -57,6 +57,12 @@ static void formats_parse(void **state)
     assert_string_equal(gl_format_of_file("plan.md"), "markdown");
     assert_null(gl_format_of_file("answer.txt"));
     assert_null(gl_format_of_file("csv"));
+    assert_string_equal(gl_format_unknown_ending("a.d/plan.pdf"), ".pdf");
+    assert_string_equal(gl_format_unknown_ending("plan.JSON"), ".JSON");
+    static const char *const plain[] = {"plan.txt", "plan.log", "plan.out", "a.d/plan",
+                                        "plan-1.2", ".plan",    "plan.",    "plan.html"};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++)
+        assert_null(gl_format_unknown_ending(plain[i]));
     assert_int_equal(format, GL_FORMAT_JSON);
 }
 
