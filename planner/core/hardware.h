@@ -135,8 +135,9 @@ typedef struct gl_cluster {
     int nics_per_node;       /* 0 when nodes = 1 */
     const gl_link *nic_slot; /* what a NIC is plugged into; NULL = not stated */
     gl_attachment nic_attachment;
-    double nic_bw_bytes_per_s; /* stated instead of the link's nominal one; 0 = not stated */
-    double network_latency_s;  /* what distance adds to a step one way; it is in inter.link */
+    double intra_bw_bytes_per_s; /* stated instead of intra.link's nominal one; 0 = not stated */
+    double nic_bw_bytes_per_s;   /* stated instead of the link's nominal one; 0 = not stated */
+    double network_latency_s;    /* what distance adds to a step one way; it is in inter.link */
     gl_fabric fabric;
     double oversubscription;      /* ≥ 1: leaf downlinks over uplinks */
     double core_oversubscription; /* ≥ 1: spine downlinks over uplinks, where there are cores */

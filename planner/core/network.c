@@ -106,8 +106,8 @@ static void find_family(curve_set *shelf, size_t first, gl_arena *arena)
             shelf->items[i].family = family;
 }
 
-/* A curve over several nodes was measured through the link inside them, which need not be the one
- * that the cluster has now. A tenth is left for the nominal figure and the measurement. */
+/* A curve was measured through the link inside nodes, which need not be the one that the cluster
+ * has now. A tenth is left for the nominal figure and the measurement. */
 static const double MEASURED_OVER_LEAST = 0.9;
 
 static gl_network_query largest_call(const gl_curve_fit *fit)
@@ -121,10 +121,11 @@ static gl_network_query largest_call(const gl_curve_fit *fit)
 static bool is_over_other_link(const gl_cluster *cluster, const gl_curve_fit *fit)
 {
     const gl_network_query query = largest_call(fit);
-    double factor = cluster->intra.bandwidth_factor > 0 ? cluster->intra.bandwidth_factor : 1;
-    return query.placement.nodes > 1 &&
-           fit->time_s[fit->quality.points - 1] <
-               MEASURED_OVER_LEAST * factor * gl_rules_intra_least_s(cluster, &query);
+    /* Curves inside a node follow another bandwidth that is asked about by themselves. */
+    bool across = query.placement.nodes > 1;
+    double asked = cluster->intra.bandwidth_factor, factor = across && asked > 0 ? asked : 1;
+    return fit->time_s[fit->quality.points - 1] <
+           MEASURED_OVER_LEAST * factor * gl_rules_intra_least_s(cluster, &query);
 }
 
 /* A curve follows its NICs where another bandwidth of them is asked about. */
@@ -489,7 +490,7 @@ static const gl_curve_fit *inside_curve(const gl_network *network, const gl_netw
     inside.placement.ranks = query->placement.ranks_per_node;
     double d;
     const prepared *item = nearest(network, query->collective, &inside, &d);
-    return item != NULL && near_enough(item, &inside) ? item->fit : NULL;
+    return item != NULL && near_enough(item, &inside) && !item->other_link ? item->fit : NULL;
 }
 
 /* A curve of the collective over nodes with one rank on each: what their network does. */
@@ -628,6 +629,33 @@ static void add_between(const gl_network *network, const gl_network_query *query
     t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
 }
 
+/*
+ * What was measured inside a node elsewhere takes no less than the described link must; what was
+ * measured over another link no less than the catalogue says.
+ */
+static void add_within(const gl_network *network, const gl_network_query *query, bool elsewhere,
+                       bool foreign, gl_arena *arena, gl_network_time *t)
+{
+    const gl_cluster *cluster = network->cluster;
+    const gl_link *link = gl_rules_inside_link(cluster, query);
+    static const gl_rules_curves none;
+    double error_frac = 0, inside_s = 0;
+    if (foreign)
+        inside_s = gl_rules_intra_s(cluster, query, &none, 1, &error_frac);
+    else if (elsewhere)
+        inside_s = gl_rules_intra_least_s(cluster, query);
+    if (inside_s <= t->time_s * (1 + 1e-9))
+        return;
+    if (!query->figures_only)
+        t->formula = gl_arena_printf(arena, "%s: %s; the described %s takes %s, which decides",
+                                     t->formula, gl_quantity_text(t->time_s, GL_SECONDS, arena),
+                                     link->name, gl_quantity_text(inside_s, GL_SECONDS, arena));
+    t->tier_s[0] = t->time_s = inside_s;
+    t->error_frac = fmax(t->error_frac, error_frac);
+    t->transport = link->transport;
+    t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
+}
+
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,
                       gl_network_time *out)
 {
@@ -649,9 +677,12 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     }
     /* Not earlier: every curve of a session has this error, so it chooses none. */
     out->error_frac = hypot(out->error_frac, out->session_error_frac);
+    bool across = query->placement.nodes > 1, elsewhere = takes_related || d > 0;
     add_inside(network, query, takes_related || item->other_link, arena, out);
-    add_between(network, query, takes_related || d > 0, !takes_related && item->other_nics, arena,
-                out);
+    if (across)
+        add_between(network, query, elsewhere, !takes_related && item->other_nics, arena, out);
+    else
+        add_within(network, query, elsewhere, !takes_related && item->other_link, arena, out);
     for (int tier = 0; tier < 2; tier++)
         out->alone_s[tier] = query->figures_only ? 0 : out->tier_s[tier];
     return true;

@@ -243,6 +243,28 @@ static void check_fabric(const loader *l)
         contradict(l, "cluster.inter_node.radix", err.message);
 }
 
+/* A ratio of leaves that does nothing, or that is taken for all traffic; with a price list the bill
+ * says the latter, of the switches that it takes. */
+static void warn_of_leaves(const loader *l)
+{
+    const gl_cluster *c = l->cluster;
+    const char *path = "cluster.inter_node.oversubscription";
+    gl_mark mark = gl_fields_mark(&l->tree, path);
+    bool rails = c->fabric != GL_FABRIC_FAT_TREE;
+    if (c->oversubscription <= 1 || c->nodes < 2)
+        return;
+    if (c->radix > 0 && gl_rules_switch_levels(c, c->nodes) == 1)
+        gl_warn(l->warnings, l->arena, &mark, path,
+                "%d nodes hang on one leaf%s of %d ports: nothing %s", c->nodes,
+                rails ? " a rail" : "", c->radix,
+                rails ? "that is timed crosses its uplinks" : "is oversubscribed");
+    else if (c->radix == 0 && c->price_list == NULL)
+        gl_warn(l->warnings, l->arena, &mark, path,
+                "without radix (ports of a switch) all between nodes is taken to cross uplinks of "
+                "%g:1",
+                c->oversubscription);
+}
+
 /* Which groups cross cores is known by the radix; without a core nothing is thinned. */
 static void check_cores(const loader *l)
 {
@@ -278,8 +300,8 @@ static void check_sites(const loader *l)
 
 void gl_cluster__check(const gl_cluster_loader *l)
 {
-    static void (*const rules[])(const loader *) = {check_description, check_node, check_fabric,
-                                                    check_cores, check_sites};
+    static void (*const rules[])(const loader *) = {check_description, check_node,  check_fabric,
+                                                    check_cores,       check_sites, warn_of_leaves};
     size_t before = gl_diagnostics_found(l->diagnostics);
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (gl_diagnostics_found(l->diagnostics) == before)

@@ -201,6 +201,13 @@ static double slot_bandwidth(const gl_cluster *c)
                : slot->bw_bytes_per_s.value * share->value / c->inter.link->efficiency.value;
 }
 
+static void scale_figure(gl_figure *figure, double factor)
+{
+    figure->value *= factor;
+    figure->low *= factor;
+    figure->high *= factor;
+}
+
 /* A NIC that is faster than what it is plugged into waits for it. */
 static void limit_by_slot(const loader *l, gl_link *link)
 {
@@ -219,31 +226,55 @@ static void limit_by_slot(const loader *l, gl_link *link)
             gl_quantity_text(most, GL_BYTES_PER_S, l->arena),
             c->nic_attachment == GL_ATTACHED_TO_SWITCH ? "the slot carries no more"
                                                        : "no more passes from a GPU through CPUs");
-    double share = most / link->bw_bytes_per_s.value;
-    link->bw_bytes_per_s.value *= share;
-    link->bw_bytes_per_s.low *= share;
-    link->bw_bytes_per_s.high *= share;
+    scale_figure(&link->bw_bytes_per_s, most / link->bw_bytes_per_s.value);
+}
+
+/* A bandwidth that the description states instead of the link's; of fewer GPUs that are wired to
+ * each other in proportion. */
+static void state_bandwidth(const loader *l, const gl_stated_bandwidth *stated, gl_link *link)
+{
+    double bw = stated->bw_bytes_per_s, factor = bw / link->bw_bytes_per_s.value;
+    gl_doubt_stated(stated, link, l->arena, l->warnings);
+    if (bw <= 0)
+        return;
+    scale_figure(&link->pair_bw_bytes_per_s, factor);
+    scale_figure(&link->quad_bw_bytes_per_s, factor);
+    link->bw_bytes_per_s = (gl_figure){.value = bw,
+                                       .low = bw,
+                                       .high = bw,
+                                       .kind = GL_FIGURE_SPECIFICATION,
+                                       .source = "stated in the cluster description",
+                                       .date = ""};
+}
+
+/* What the description states of the link inside a node. */
+static void adapt_inside(const loader *l)
+{
+    static const char path[] = "cluster.intra_node.bandwidth";
+    gl_tier *tier = &l->cluster->intra;
+    const gl_stated_bandwidth stated = {l->cluster->intra_bw_bytes_per_s, path,
+                                        "a link inside a node", gl_fields_mark(&l->tree, path)};
+    if (tier->link == NULL || stated.bw_bytes_per_s <= 0)
+        return;
+    gl_link *link = GL_ARENA_NEW(l->arena, gl_link, 1);
+    *link = *tier->link;
+    state_bandwidth(l, &stated, link);
+    tier->link = link;
 }
 
 /* Bandwidth and latency that the description states instead of the link's. */
 static void adapt_link(const loader *l)
 {
+    static const char path[] = "cluster.inter_node.bandwidth";
     const gl_cluster *c = l->cluster;
+    const gl_stated_bandwidth bandwidth = {c->nic_bw_bytes_per_s, path, "a NIC",
+                                           gl_fields_mark(&l->tree, path)};
     bool stated = c->nic_bw_bytes_per_s > 0 || c->network_latency_s > 0;
     if (c->inter.link == NULL || !(stated || c->nic_slot != NULL))
         return;
     gl_link *link = GL_ARENA_NEW(l->arena, gl_link, 1);
     *link = *c->inter.link;
-    double bw = c->nic_bw_bytes_per_s;
-    gl_mark mark = gl_fields_mark(&l->tree, "cluster.inter_node.bandwidth");
-    gl_doubt_nic(bw, link, &mark, l->arena, l->warnings);
-    if (bw > 0)
-        link->bw_bytes_per_s = (gl_figure){.value = bw,
-                                           .low = bw,
-                                           .high = bw,
-                                           .kind = GL_FIGURE_SPECIFICATION,
-                                           .source = "stated in the cluster description",
-                                           .date = ""};
+    state_bandwidth(l, &bandwidth, link);
     link->step_latency_s.value += c->network_latency_s;
     link->step_latency_s.low += c->network_latency_s;
     link->step_latency_s.high += c->network_latency_s;
@@ -370,6 +401,7 @@ static bool load_tree(const loader *l, size_t before)
     load_link(l, "cluster.intra_node.outside_link", &l->cluster->outside);
     load_link(l, "cluster.inter_node.link", &l->cluster->inter.link);
     load_link(l, "cluster.inter_node.slot", &l->cluster->nic_slot);
+    adapt_inside(l);
     adapt_link(l);
     find_domain(l);
     load_calibration(l, "cluster.intra_node.calibration", GL_INSIDE_NODES, &l->cluster->intra);

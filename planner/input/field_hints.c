@@ -170,7 +170,6 @@ const gl_synonym gl_value_synonyms[] = {
 #define ADAM "the optimizer is Adam with two moments; their type is precision.optimizer"
 
 const gl_advice gl_field_advices[] = {
-    {"cluster.intra_node.bandwidth", THE_LINKS},
     {"cluster.intra_node.latency", THE_LINKS},
     {"optimizer.name", ADAM},
     {"optimizer.type", ADAM},

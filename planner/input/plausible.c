@@ -10,6 +10,8 @@
 
 /* A generation doubles the one before it; bits read as bytes make eight times. */
 static const double factor_max = 2.5;
+/* Throttled lines are stated, too; bytes read as bits make an eighth. */
+static const double share_min = 0.25;
 
 enum { TEXT_BYTES = 48 };
 
@@ -22,20 +24,21 @@ static const char *bits_text(double bits_per_s, char text[TEXT_BYTES])
     return text;
 }
 
-void gl_doubt_nic(double bw_bytes_per_s, const gl_link *link, const gl_mark *mark, gl_arena *arena,
-                  gl_texts *warnings)
+void gl_doubt_stated(const gl_stated_bandwidth *stated, const gl_link *link, gl_arena *arena,
+                     gl_texts *warnings)
 {
-    char meant[TEXT_BYTES], has[TEXT_BYTES], stated[TEXT_BYTES], nominal[TEXT_BYTES];
-    double own = link->bw_bytes_per_s.value;
-    if (bw_bytes_per_s <= factor_max * own)
+    char meant[TEXT_BYTES], has[TEXT_BYTES];
+    double bw = stated->bw_bytes_per_s, own = link->bw_bytes_per_s.value;
+    if (bw <= 0 || (bw <= factor_max * own && bw >= share_min * own))
         return;
-    gl_format_quantity(bw_bytes_per_s, GL_BYTES_PER_S, stated, sizeof stated);
-    gl_format_quantity(own, GL_BYTES_PER_S, nominal, sizeof nominal);
-    gl_warn(warnings, arena, mark, "cluster.inter_node.bandwidth",
-            "a NIC of %s is planned, %.3g times what %s has (%s = %s): bytes where bits are meant? "
-            "did you mean %s?",
-            stated, bw_bytes_per_s / own, link->name, nominal, bits_text(own * 8, has),
-            bits_text(bw_bytes_per_s, meant));
+    bool more = bw > own;
+    gl_warn(warnings, arena, &stated->mark, stated->path,
+            "%s of %s is planned, %s%.3g %s what %s has (%s = %s): %s? did you mean %s?",
+            stated->what, gl_quantity_text(bw, GL_BYTES_PER_S, arena), more ? "" : "1/",
+            more ? bw / own : own / bw, more ? "times" : "of", link->name,
+            gl_quantity_text(own, GL_BYTES_PER_S, arena), bits_text(own * 8, has),
+            more ? "bytes where bits are meant" : "bits where bytes are meant",
+            more ? bits_text(bw, meant) : gl_quantity_text(bw * 8, GL_BYTES_PER_S, arena));
 }
 
 /* Links that compare: between GPUs, over PCIe, between nodes; 0: not known. */

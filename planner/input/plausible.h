@@ -11,10 +11,17 @@
 #include "common/texts.h"
 #include "planner/core/hardware.h"
 
-/* Warns at `mark` when a stated bandwidth of a NIC (0: not stated) is more than 2.5 times that of
- * the link which it is a NIC of. */
-void gl_doubt_nic(double bw_bytes_per_s, const gl_link *link, const gl_mark *mark, gl_arena *arena,
-                  gl_texts *warnings);
+/* A bandwidth that a description states instead of its link's. */
+typedef struct gl_stated_bandwidth {
+    double bw_bytes_per_s; /* 0: none is stated */
+    const char *path;      /* its field */
+    const char *what;      /* "a NIC" */
+    gl_mark mark;
+} gl_stated_bandwidth;
+
+/* Warns of one that is more than 2.5 times, or less than a quarter, of what the link has. */
+void gl_doubt_stated(const gl_stated_bandwidth *stated, const gl_link *link, gl_arena *arena,
+                     gl_texts *warnings);
 
 /* Warns when a link that was read from `file`, a file of one's own (a name of the catalogue: no
  * doubt), has more than 2.5 times the bandwidth of every catalogue link of its kind: NVLink, PCIe,

@@ -4,6 +4,7 @@
 
 #include "common/datadir.h"
 #include "common/store/store.h"
+#include "planner/core/network.h"
 #include "planner/input/catalogue.h"
 
 #include <unistd.h>
@@ -374,7 +375,8 @@ static void test_description(void **state)
     assert_close(c->terms.stated[GL_TERM_PUE], 1.3, 0);
     assert_string_equal(c->price_list->name, "my prices");
     assert_close(gl_price_find(c->price_list, "nic", "ib-ndr")->typical, 1500, 0);
-    assert_int_equal(l.o.warnings.count, 0);
+    assert_int_equal(l.o.warnings.count, 1);
+    assert_true(has_warning(&l.o, "16 nodes hang on one leaf a rail of 64 ports"));
     assert_true(c->bounded);
     outcome_free(&l.o);
     l = load(write_file("small.yaml", "cluster: {gpu: NVIDIA H200, nodes: 1, gpus_per_node: 1}\n"));
@@ -761,6 +763,8 @@ static void doubted(const char *text, const char *fragment)
 
 #define NIC(bandwidth)                                                                             \
     DESCRIPTION INTRA "  inter_node: {link: ib-ndr, nics_per_node: 8, bandwidth: " bandwidth "}\n"
+#define INSIDE(bandwidth)                                                                          \
+    DESCRIPTION "  intra_node: {link: nvlink4, bandwidth: " bandwidth "}\n" INTER
 #define OWN_LINK DESCRIPTION "  intra_node: {link: ./fast.yaml}\n" INTER
 
 static void write_own_link(const char *transport, const char *bandwidth)
@@ -785,7 +789,17 @@ static void test_bits_taken_for_bytes(void **state)
     doubted(NIC("400 Gbit/s"), NULL);
     doubted(NIC("50 GB/s"), NULL);
     doubted(NIC("800 Gbit/s"), NULL); /* the next generation under the name of this one */
-    doubted(NIC("10 Gbit/s"), NULL);
+    doubted(NIC("100 Gbit/s"), NULL); /* throttled */
+    doubted(NIC("50 Gbit/s"),
+            "c.yaml:6:59: cluster.inter_node.bandwidth: a NIC of 6.25 GB/s is planned, 1/8 of what "
+            "ib-ndr has (50.0 GB/s = 400 Gbit/s): bits where bytes are meant? did you mean 50.0 "
+            "GB/s?");
+    doubted(INSIDE("3600 GB/s"),
+            "c.yaml:5:42: cluster.intra_node.bandwidth: a link inside a node of 3600 GB/s is "
+            "planned, 8 times what nvlink4 has (450 GB/s = 3600 Gbit/s): bytes where bits are "
+            "meant? did you mean 3600 Gbit/s?");
+    doubted(INSIDE("450 Gbit/s"), "1/8 of what nvlink4 has");
+    doubted(INSIDE("200 GB/s"), NULL);
     write_own_link("nvlink", "7200 GB/s");
     doubted(OWN_LINK, "fast.yaml: link.bandwidth: a link of 7200 GB/s is planned, 8 times the "
                       "fastest of its kind in the catalogue (nvl72, 900 GB/s per direction): bytes "
@@ -799,6 +813,80 @@ static void test_bits_taken_for_bytes(void **state)
     write_own_link("net-roce", "400 GB/s");
     doubted(DESCRIPTION INTRA "  inter_node: {link: ./fast.yaml, nics_per_node: 8}\n",
             "4 times the fastest of its kind in the catalogue (ib-xdr, 100 GB/s per direction)");
+}
+
+static gl_network_time time_inside(const loaded *l, int ranks)
+{
+    const char *const *warnings;
+    gl_network *network = gl_network_create(&l->cluster, l->o.arena, &warnings);
+    const gl_network_query query = {
+        .collective = GL_ALL_GATHER, .placement = {ranks, 1, ranks, 1}, .size_bytes = 1 << 26};
+    gl_network_time t;
+    gl_error err;
+    if (!gl_network_eval(network, &query, l->o.arena, &t, &err))
+        fail_msg("%s", err.message);
+    return t;
+}
+
+/* Half of the bandwidth is what a link of half the bandwidth is, for pairs of wired GPUs, too. */
+static void test_stated_bandwidth_inside(void **state)
+{
+    (void)state;
+    write_own_link("nvlink", "400 GB/s, source: s}\n  pair_bandwidth: {value: 100 GB/s");
+    loaded full = load(write_file("c.yaml", OWN_LINK));
+    loaded stated = load(write_file(
+        "c.yaml", DESCRIPTION "  intra_node: {link: ./fast.yaml, bandwidth: 200 GB/s}\n" INTER));
+    write_own_link("nvlink", "200 GB/s, source: s}\n  pair_bandwidth: {value: 50 GB/s");
+    loaded half = load(write_file("c.yaml", OWN_LINK));
+    assert_loaded(&stated.o);
+    assert_loaded(&half.o);
+    assert_int_equal(stated.o.warnings.count, half.o.warnings.count);
+    assert_close(stated.cluster.intra.link->bw_bytes_per_s.value, 200e9, 0);
+    for (int ranks = 2; ranks <= 8; ranks *= 2) {
+        double half_s = time_inside(&half, ranks).time_s;
+        assert_close(time_inside(&stated, ranks).time_s, half_s, 1e-12);
+        assert_true(half_s > 1.5 * time_inside(&full, ranks).time_s);
+    }
+    outcome_free(&full.o);
+    outcome_free(&stated.o);
+    outcome_free(&half.o);
+}
+
+#define LEAVES(nodes, more)                                                                        \
+    "cluster: {name: pods, gpu: h200-sxm, nodes: " nodes ", gpus_per_node: 8,\n"                   \
+    "  intra_node: {link: nvlink4}, inter_node: {link: ib-ndr, nics_per_node: 8,\n"                \
+    "  fabric: rail-optimised, oversubscription: " more "}}\n"
+
+static void warned(const char *text, const char *warning)
+{
+    loaded l = load(write_file("c.yaml", text));
+    assert_loaded(&l.o);
+    assert_int_equal(l.o.warnings.count, warning != NULL);
+    if (warning != NULL && strstr(l.o.warnings.items[0], warning) == NULL)
+        fail_msg("expected: %s, found: %s", warning, l.o.warnings.items[0]);
+    outcome_free(&l.o);
+}
+
+static void test_thinned_leaves_need_spines(void **state)
+{
+    (void)state;
+    warned(LEAVES("32", "4, radix: 64"),
+           "c.yaml:3:45: cluster.inter_node.oversubscription: 32 nodes hang on one leaf a rail of "
+           "64 ports: nothing that is timed crosses its uplinks");
+    warned("cluster: {name: few, gpu: h200-sxm, nodes: 4, gpus_per_node: 8, intra_node: {link: "
+           "nvlink4},\n  inter_node: {link: ib-ndr, nics_per_node: 8, oversubscription: 2, radix: "
+           "64}}\n",
+           "4 nodes hang on one leaf of 64 ports: nothing is oversubscribed");
+    warned(LEAVES("64", "4, radix: 64"), NULL);
+    warned(LEAVES("32", "1, radix: 64"), NULL);
+    warned(LEAVES("32", "1"), NULL);
+    warned(LEAVES("32", "4"), "cluster.inter_node.oversubscription: without radix (ports of a "
+                              "switch) all between nodes is taken to cross uplinks of 4:1");
+    /* With prices the bill says it, of the switch that is billed. */
+    warned("prices: standard\n" LEAVES("32", "4"), NULL);
+    refused(LEAVES("32", "4:1, radix: 64"),
+            ":3:45: cluster.inter_node.oversubscription: '4:1' is a ratio, and a plain number is "
+            "needed: write 4 for 4:1");
 }
 
 #define PODS(nodes, more)                                                                          \
@@ -854,6 +942,8 @@ int main(void)
         cmocka_unit_test(test_bundled_catalogue),
         cmocka_unit_test(test_link_files),
         cmocka_unit_test(test_bits_taken_for_bytes),
+        cmocka_unit_test(test_stated_bandwidth_inside),
+        cmocka_unit_test(test_thinned_leaves_need_spines),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -97,8 +97,8 @@ static void test_what_has_no_field(void **state)
 {
     (void)state;
     static const char *const cases[][2] = {
-        {"cluster.intra_node.bandwidth", "; it is the link's inside a node: name another "
-                                         "cluster.intra_node.link, or a link file of your own"},
+        {"cluster.intra_node.latency", "; it is the link's inside a node: name another "
+                                       "cluster.intra_node.link, or a link file of your own"},
         {"optimizer.name",
          "; the optimizer is Adam with two moments; their type is precision.optimizer"},
         {"batch.gradient_accumulation", "; microbatches follow from the batch: batch.global / "

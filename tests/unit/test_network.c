@@ -588,6 +588,35 @@ static void a_curve_over_another_link_does_not_hide_this_one(void **state)
     assert_null(warnings[0]);
 }
 
+/* The same inside a node: the curve stands where this link can have been it. */
+static void a_curve_inside_over_another_link_does_not_hide_this_one(void **state)
+{
+    const gl_placement node = {8, 1, 8, 1};
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.7, 0, 0);
+    gl_curve curve = measured(*state, 4, GL_ALL_GATHER, node, 5e-6, 350 * GB, GL_TRANSPORT_NVLINK);
+    gl_cluster cluster = two_tiers(&nv, NULL);
+    const char *const *warnings;
+    cluster.intra.curves = &curve;
+    cluster.intra.curve_count = 1;
+    cluster.intra.calibration = "lab";
+    gl_network_create(&cluster, *state, &warnings);
+    assert_null(warnings[0]);
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, node, 1 << 30, *state);
+    assert_int_equal(t.evidence, GL_EVIDENCE_MEASURED);
+    assert_close(t.busbw_bytes_per_s, 350 * GB, 0.02);
+    nv.bw_bytes_per_s = figure(200 * GB);
+    gl_network_create(&cluster, *state, &warnings);
+    assert_non_null(warnings[0]);
+    assert_non_null(strstr(warnings[0], "curve 4 of lab (all_gather over 8 ranks, 8 in a node) is "
+                                        "faster than nv inside a node can be: it was measured over "
+                                        "another link"));
+    t = time_of(&cluster, GL_ALL_GATHER, node, 1 << 30, *state);
+    assert_close(t.busbw_bytes_per_s, 0.7 * 200 * GB, 0.01);
+    assert_int_equal(t.evidence, GL_EVIDENCE_CATALOGUE);
+    assert_true(t.tier_s[0] == t.time_s);
+    assert_non_null(strstr(t.formula, "the described nv takes"));
+}
+
 /* 350 GB/s do not pass four NICs of 50 GB/s: measured over others, the catalogue decides. */
 static void a_curve_over_other_nics_does_not_hide_these(void **state)
 {
@@ -858,6 +887,7 @@ int main(void)
         TEST(what_was_measured_over_nodes_stands),
         TEST(a_curve_over_another_link_does_not_hide_this_one),
         TEST(a_curve_over_other_nics_does_not_hide_these),
+        TEST(a_curve_inside_over_another_link_does_not_hide_this_one),
         TEST(what_was_measured_elsewhere_passes_the_nics),
         TEST(a_related_curve_is_no_faster_than_the_inside),
         TEST(measured_tiers_are_put_together),
