@@ -59,10 +59,4 @@ int64_t gl_fabric_divisor(int64_t needed, int64_t ports);
  */
 bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts, gl_error *err);
 
-/* Slim Fly (McKay-Miller-Siran graphs): q = 4w + delta, delta of −1, 0, 1; p endpoints a switch. */
-gl_fabric_counts gl_slim_fly_count(int64_t q, int delta, int64_t p);
-
-/* Dragonfly: p endpoints and h global links a switch, a switches a group, g groups. */
-gl_fabric_counts gl_dragonfly_count(int64_t p, int64_t a, int64_t h, int64_t g);
-
 #endif

@@ -57,7 +57,6 @@ typedef struct stage_state {
 
 struct simulator {
     const gl_workload *workload;
-    const gl_scales *scales;
     gl_arena *arena;
     gl_event_sink *sink;
     void *context;
