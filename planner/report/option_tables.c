@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_tables.h"
 
-#include "planner/core/search.h"
+#include "planner/core/layout_text.h"
 #include "planner/report/columns.h"
 #include "planner/report/option_costs.h"
 #include "planner/report/option_parts.h"
