@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/bom.h"
 
+#include "planner/core/arithmetic.h"
+
 #include <math.h>
 #include <string.h>
 

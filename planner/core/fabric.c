@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/fabric.h"
 
-#include <math.h>
+#include "planner/core/arithmetic.h"
 
-int64_t gl_divide_up(int64_t dividend, int64_t divisor)
-{
-    return (dividend + divisor - 1) / divisor;
-}
+#include <math.h>
 
 int64_t gl_fabric_divisor(int64_t needed, int64_t ports)
 {

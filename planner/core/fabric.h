@@ -44,9 +44,6 @@ static inline int64_t gl_fabric_switches(const gl_fabric_counts *counts)
  */
 int gl_fabric_down(int ports, double oversubscription);
 
-/* The quotient, rounded up. */
-int64_t gl_divide_up(int64_t dividend, int64_t divisor);
-
 /* Smallest divisor of `ports` that is at least `needed`: each leaf then has as many links to one
  * spine as to another. `ports` itself when `needed` is larger. */
 int64_t gl_fabric_divisor(int64_t needed, int64_t ports);

@@ -185,7 +185,7 @@ static gl_placement place_world(const grid *g, int64_t gpus_per_node)
 {
     int64_t on_node = g->ranks < gpus_per_node ? g->ranks : gpus_per_node;
     return (gl_placement){.ranks = (int)g->ranks,
-                          .nodes = (int)((g->ranks + gpus_per_node - 1) / gpus_per_node),
+                          .nodes = (int)gl_divide_up(g->ranks, gpus_per_node),
                           .ranks_per_node = (int)on_node,
                           .concurrent_groups = 1};
 }
@@ -235,8 +235,17 @@ void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int 
     gl_layout over = gl_layout_build(parallel, domain_gpus);
     for (int i = 0; i < GL_GROUP_COUNT; i++) {
         int nodes = layout->groups[i].nodes;
-        layout->domains[i] = (over.groups[i].nodes + nodes - 1) / nodes;
+        layout->domains[i] = (int)gl_divide_up(over.groups[i].nodes, nodes);
     }
+}
+
+gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
+{
+    gl_layout layout = gl_layout_build(parallel, cluster->gpus_per_node);
+    int domain = gl_cluster_domain(cluster);
+    if (domain < cluster->gpus_per_node)
+        gl_layout_mark_domains(&layout, parallel, domain);
+    return layout;
 }
 
 /* Pairs of stages are many on a site, but only the one between its last and the next site's first

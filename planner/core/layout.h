@@ -3,6 +3,7 @@
 #ifndef GL_CORE_LAYOUT_H
 #define GL_CORE_LAYOUT_H
 
+#include "planner/core/hardware.h"
 #include "planner/core/workload.h"
 
 typedef enum gl_group {
@@ -39,7 +40,10 @@ gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
  * ranks of one node spread. */
 void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int domain_gpus);
 
-/* The same over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
+/* All of it on a cluster: over its nodes, with the domains of these. */
+gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
+
+/* Groups over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
  * concurrent_groups the groups of the kind that share a site's line. */
 gl_layout gl_layout_over_sites(const gl_parallel *parallel, int gpus_per_site);
 

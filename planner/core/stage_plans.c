@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/stage_plans.h"
 
-#include <gsl/gsl_sort.h>
+#include "common/quantile.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -24,10 +25,7 @@ static double measured_loss(const gl_cluster *cluster, gl_transport transport, b
         if (o->transport == transport && compute_longer == of_compute && shorter > 0)
             scratch[count++] = fmax(0, (o->together_s - longer) / shorter);
     }
-    if (count == 0)
-        return (double)NAN;
-    gsl_sort(scratch, 1, count);
-    return (scratch[(count - 1) / 2] + scratch[count / 2]) / 2;
+    return gl_median(scratch, count);
 }
 
 /*
@@ -87,15 +85,6 @@ gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_lo
         }
     }
     return costlier;
-}
-
-gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
-{
-    gl_layout layout = gl_layout_build(parallel, cluster->gpus_per_node);
-    int domain = gl_cluster_domain(cluster);
-    if (domain < cluster->gpus_per_node)
-        gl_layout_mark_domains(&layout, parallel, domain);
-    return layout;
 }
 
 /* ---- calls ---- */

@@ -27,9 +27,6 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster);
 gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_losses *losses,
                                   const gl_network_time *time, double *tax);
 
-/* The groups of a layout on a cluster, with the domains of its nodes. */
-gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
-
 typedef struct gl_stage_planner {
     const gl_workload *workload;
     const gl_cluster *cluster;
