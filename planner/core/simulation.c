@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/simulation.h"
 
-#include "planner/core/passes.h"
+#include "planner/core/pass_run.h"
 
 #include <assert.h>
 #include <math.h>
