@@ -184,6 +184,13 @@ static double nodes_in_pod(const gl_cluster *cluster)
                              gl_fabric_down(cluster->radix, cluster->core_oversubscription));
 }
 
+double gl_rules_nodes_joined(const gl_cluster *cluster, int levels)
+{
+    if (cluster->radix <= 0)
+        return 0;
+    return levels == 1 ? nodes_on_leaf(cluster) : nodes_in_pod(cluster);
+}
+
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes)
 {
     if (cluster->radix <= 0 || nodes <= nodes_on_leaf(cluster))

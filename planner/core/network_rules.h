@@ -22,6 +22,10 @@ double gl_rules_forwarded_bytes(const gl_cluster *cluster, const gl_network_quer
  * 1 = one leaf, 2 = leaf and spine, 3 = a core above them. Without a radix: 1. */
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes);
 
+/* Nodes that 1 or 2 levels of switches join: those of a leaf (of each rail, where leaves join
+ * rails) or of a pod. 0 without a radix. */
+double gl_rules_nodes_joined(const gl_cluster *cluster, int levels);
+
 /* ≥ 1: times that a group's traffic takes longer for thinned uplinks of leaves, and of spines where
  * it crosses cores. A ring or tree is taken to cross everywhere, which is cautious for ranks that
  * are ordered by leaf; of an all-to-all the share of nodes elsewhere does. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/plan.h"
 
+#include "planner/core/network_rules.h"
 #include "planner/core/simulation.h"
 #include "planner/core/stage_plans.h"
 
@@ -346,6 +347,51 @@ static void fill_cost(planner *p)
 
 /* ---- all of it ---- */
 
+/* The largest group of more than so many nodes and of at most `most` that the plan's stage moves
+ * data in; NULL: there is none. Single numbers of the optimizer do not count. */
+static const gl_traffic_row *largest_group(const gl_plan *plan, double more_than, double most)
+{
+    const gl_traffic *traffic = &plan->stage_plans[plan->stage].traffic;
+    const gl_traffic_row *largest = NULL;
+    for (size_t i = 0; i < traffic->row_count; i++) {
+        const gl_traffic_row *r = &traffic->rows[i];
+        int nodes = r->placement.nodes;
+        if (r->dimension != GL_TRAFFIC_OPTIMIZER && nodes > more_than && nodes <= most &&
+            (largest == NULL || nodes > largest->placement.nodes))
+            largest = r;
+    }
+    return largest;
+}
+
+/* A thinned switch has more ports down, so that leaves and pods join more nodes: a group that fits
+ * only for that crosses nothing thinned, where with a little thinning it would. */
+static void note_thinning(planner *p)
+{
+    const struct {
+        const char *field, *place, *above;
+        double now;
+    } levels[] = {
+        {"oversubscription", "on one leaf", "spines", p->cluster->oversubscription},
+        {"core_oversubscription", "in one pod", "cores", p->cluster->core_oversubscription},
+    };
+    for (int i = 0; i < 2; i++) {
+        gl_cluster full = *p->cluster;
+        *(i == 0 ? &full.oversubscription : &full.core_oversubscription) = 1;
+        double nodes = gl_rules_nodes_joined(p->cluster, i + 1);
+        double full_nodes = gl_rules_nodes_joined(&full, i + 1);
+        const gl_traffic_row *row = largest_group(p->plan, full_nodes, nodes);
+        if (row != NULL)
+            warn(p, gl_arena_printf(
+                        p->arena,
+                        "the %d nodes of a %s group are %s only because cluster.inter_node.%s of "
+                        "%g makes room for %g there: with 1 there is room for %g, and in between "
+                        "the group can cross thinned %s and be slower",
+                        row->placement.nodes, gl_traffic_dimension_name(row->dimension),
+                        levels[i].place, levels[i].field, levels[i].now, nodes, full_nodes,
+                        levels[i].above));
+    }
+}
+
 static void warn_of_gaps(planner *p)
 {
     const gl_workload *w = p->workload;
@@ -403,6 +449,7 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
         fill_need(&p, tier);
     fill_memory(&p);
     fill_cost(&p);
+    note_thinning(&p);
     warn_of_gaps(&p);
     return true;
 }

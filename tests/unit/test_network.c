@@ -150,6 +150,8 @@ static void thinned_spines_divide_what_crosses_a_core(void **state)
     cluster.core_oversubscription = 7; /* pods of 56 leaves, seven of each rail */
     assert_int_equal(gl_rules_switch_levels(&cluster, 224), 2);
     assert_int_equal(gl_rules_switch_levels(&cluster, 225), 3);
+    assert_close(gl_rules_nodes_joined(&cluster, 1), 32, 0);
+    assert_close(gl_rules_nodes_joined(&cluster, 2), 224, 0);
     assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 224), 1, 0);
     assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 225), 7, 0);
     assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALLTOALL, 448), 7 * 224 / 447.0, 1e-12);
