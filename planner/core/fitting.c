@@ -6,24 +6,18 @@
 #include "planner/core/memory.h"
 #include "planner/core/plan.h"
 
-#include <math.h>
-
 double gl_fullest_bytes(const gl_setup *setup)
 {
     const gl_workload *w = setup->workload;
     gl_arena *arena = gl_arena_create();
     gl_parameters parameters;
     gl_stage *stages;
-    double most = 0;
+    gl_memory memory;
     gl_parameters_build(&w->model, &w->parallel, arena, &parameters);
     gl_stages_build(&w->model, &w->parallel, arena, &stages);
-    for (int i = 0; i < w->parallel.pp; i++) {
-        gl_memory memory;
-        gl_memory_estimate(w, &parameters, &stages[i], setup->cluster->gpu, &memory);
-        most = fmax(most, memory.total_bytes);
-    }
+    gl_memory_fullest(w, &parameters, stages, setup->cluster->gpu, &memory);
     gl_arena_destroy(arena);
-    return most;
+    return memory.total_bytes;
 }
 
 /* ---- whether it runs ---- */

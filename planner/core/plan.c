@@ -306,22 +306,6 @@ static void fill_need(planner *p, int tier)
     }
 }
 
-/* ---- memory ---- */
-
-static void fill_memory(planner *p)
-{
-    gl_plan *plan = p->plan;
-    for (int i = 0; i < p->workload->parallel.pp; i++) {
-        gl_memory memory;
-        gl_memory_estimate(p->workload, &plan->parameters, &plan->stages[i], p->cluster->gpu,
-                           &memory);
-        if (i == 0 || memory.total_bytes > plan->memory.total_bytes) {
-            plan->memory = memory;
-            plan->memory_stage = i;
-        }
-    }
-}
-
 /* ---- cost ---- */
 
 static void fill_cost(planner *p)
@@ -447,7 +431,8 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
         return true;
     for (int tier = 0; tier < GL_TIER_COUNT; tier++)
         fill_need(&p, tier);
-    fill_memory(&p);
+    out->memory_stage =
+        gl_memory_fullest(workload, &out->parameters, out->stages, cluster->gpu, &out->memory);
     fill_cost(&p);
     note_thinning(&p);
     warn_of_gaps(&p);
