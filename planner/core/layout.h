@@ -25,6 +25,7 @@ typedef struct gl_layout {
     /* Domains of a fast link (pairs of cards) over which a group's ranks of one node spread; 0 or
      * 1: one. */
     int domains[GL_GROUP_COUNT];
+    gl_reach reach[GL_GROUP_COUNT]; /* all 0 where switches are not known */
 } gl_layout;
 
 /*
@@ -40,10 +41,12 @@ gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
  * ranks of one node spread. */
 void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int domain_gpus);
 
-/* All of it on a cluster: over its nodes, with the domains of these. */
-gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
+/* Counts the switches that each group touches: leaves of so many nodes, and pods of so many.
+ * Strides count: two nodes that are a leaf apart lie under two leaves. */
+void gl_layout_mark_switches(gl_layout *layout, const gl_parallel *parallel, int gpus_per_node,
+                             int nodes_on_leaf, int nodes_in_pod);
 
-/* Groups over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
+/* The same over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
  * concurrent_groups the groups of the kind that share a site's line. */
 gl_layout gl_layout_over_sites(const gl_parallel *parallel, int gpus_per_site);
 

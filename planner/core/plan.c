@@ -62,7 +62,7 @@ static bool build_stages(planner *p, gl_error *err)
                                      .allow_extrapolation = plan->options.allow_extrapolation,
                                      .figures_only = plan->options.step_only,
                                      .arena = p->arena,
-                                     .calls = gl_call_memo(p->arena),
+                                     .calls = gl_call_memo(p->cluster, p->arena),
                                      .texts = p->arena};
     if (!gl_stage_plans_build(&stages, plan->stages, &plan->stage_plans, err))
         return false;
@@ -331,17 +331,24 @@ static void fill_cost(planner *p)
 
 /* ---- all of it ---- */
 
-/* The largest group of more than so many nodes and of at most `most` that the plan's stage moves
- * data in; NULL: there is none. Single numbers of the optimizer do not count. */
-static const gl_traffic_row *largest_group(const gl_plan *plan, double more_than, double most)
+static int switches_of(const gl_layout *layout, gl_group group, bool pods)
+{
+    return pods ? layout->reach[group].pods : layout->reach[group].leaves;
+}
+
+/* Of the groups that the plan's stage moves data in the largest that lies on one switch (or in one
+ * pod) and on several of a full network; NULL: there is none. Single numbers of the optimizer do
+ * not count. */
+static const gl_traffic_row *largest_owing(const gl_plan *plan, const gl_layout *full, bool pods)
 {
     const gl_traffic *traffic = &plan->stage_plans[plan->stage].traffic;
     const gl_traffic_row *largest = NULL;
     for (size_t i = 0; i < traffic->row_count; i++) {
         const gl_traffic_row *r = &traffic->rows[i];
-        int nodes = r->placement.nodes;
-        if (r->dimension != GL_TRAFFIC_OPTIMIZER && nodes > more_than && nodes <= most &&
-            (largest == NULL || nodes > largest->placement.nodes))
+        if (r->dimension != GL_TRAFFIC_OPTIMIZER &&
+            switches_of(&plan->layout, r->group, pods) <= 1 &&
+            switches_of(full, r->group, pods) > 1 &&
+            (largest == NULL || r->placement.nodes > largest->placement.nodes))
             largest = r;
     }
     return largest;
@@ -351,28 +358,26 @@ static const gl_traffic_row *largest_group(const gl_plan *plan, double more_than
  * only for that crosses nothing thinned, where with a little thinning it would. */
 static void note_thinning(planner *p)
 {
-    const struct {
-        const char *field, *place, *above;
-        double now;
-    } levels[] = {
-        {"oversubscription", "on one leaf", "spines", p->cluster->oversubscription},
-        {"core_oversubscription", "in one pod", "cores", p->cluster->core_oversubscription},
-    };
-    for (int i = 0; i < 2; i++) {
-        gl_cluster full = *p->cluster;
-        *(i == 0 ? &full.oversubscription : &full.core_oversubscription) = 1;
-        double nodes = gl_rules_nodes_joined(p->cluster, i + 1);
-        double full_nodes = gl_rules_nodes_joined(&full, i + 1);
-        const gl_traffic_row *row = largest_group(p->plan, full_nodes, nodes);
+    const gl_cluster *c = p->cluster;
+    for (int pods = 0; pods < 2; pods++) {
+        gl_cluster full = *c;
+        *(pods ? &full.core_oversubscription : &full.oversubscription) = 1;
+        const gl_layout layout = gl_layout_on(&p->workload->parallel, &full);
+        const gl_traffic_row *row = largest_owing(p->plan, &layout, pods);
         if (row != NULL)
-            warn(p, gl_arena_printf(
-                        p->arena,
-                        "the %d nodes of a %s group are %s only because cluster.inter_node.%s of "
-                        "%g makes room for %g there: with 1 there is room for %g, and in between "
-                        "the group can cross thinned %s and be slower",
-                        row->placement.nodes, gl_traffic_dimension_name(row->dimension),
-                        levels[i].place, levels[i].field, levels[i].now, nodes, full_nodes,
-                        levels[i].above));
+            warn(p,
+                 gl_arena_printf(
+                     p->arena,
+                     "a %s group (%d nodes) lies %s only because cluster.inter_node.%s of %g makes "
+                     "room for %d nodes there: with 1 there is room for %d, and in between the "
+                     "group can cross thinned %s and be slower",
+                     gl_traffic_dimension_name(row->dimension), row->placement.nodes,
+                     pods ? "in one pod" : "on one leaf",
+                     pods ? "core_oversubscription" : "oversubscription",
+                     pods ? c->core_oversubscription : c->oversubscription,
+                     pods ? gl_rules_nodes_in_pod(c) : gl_rules_nodes_on_leaf(c),
+                     pods ? gl_rules_nodes_in_pod(&full) : gl_rules_nodes_on_leaf(&full),
+                     pods ? "cores" : "spines"));
     }
 }
 

@@ -99,8 +99,8 @@ pods() { # CORE_OVERSUBSCRIPTION NODES [OVERSUBSCRIPTION]
     gpulink-plan "$model" --cluster pods.yaml --set "parallel.dp=$(($2 * 8))" --set "batch.global=$(($2 * 64))" |
         tr -s ' \n' ' '
 }
-expect 0 'of 7 makes room for 224 there: with 1 there is room for 128' pods 7 160
-expect 0 'of 2 makes room for 42 there: with 1 there is room for 32' pods 1 40 2
+expect 0 'of 7 makes room for 224 nodes there: with 1 there is room for 128' pods 7 160
+expect 0 'of 2 makes room for 42 nodes there: with 1 there is room for 32' pods 1 40 2
 for owing_nothing in '1 160' '7 128' '7 225' '1 43 2'; do
     # shellcheck disable=SC2086 # words
     runs 0 pods $owing_nothing
