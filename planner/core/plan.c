@@ -368,9 +368,9 @@ static void note_thinning(planner *p)
             warn(p,
                  gl_arena_printf(
                      p->arena,
-                     "a %s group (%d nodes) lies %s only because cluster.inter_node.%s of %g makes "
-                     "room for %d nodes there: with 1 there is room for %d, and in between the "
-                     "group can cross thinned %s and be slower",
+                     "%s groups of %d nodes lie %s only because cluster.inter_node.%s of %g makes "
+                     "room for %d nodes there: with 1 there is room for %d, and in between they "
+                     "can cross thinned %s and be slower",
                      gl_traffic_dimension_name(row->dimension), row->placement.nodes,
                      pods ? "in one pod" : "on one leaf",
                      pods ? "core_oversubscription" : "oversubscription",
