@@ -28,8 +28,9 @@ typedef struct gl_option {
     const char *help;       /* one sentence, says the default */
     size_t offset;          /* of the target in the command's options struct */
     gl_dimension dimension;
-    double minimum, maximum;    /* of integers and quantities; both 0 = no limits */
-    const char *const *choices; /* NULL-terminated */
+    double minimum, maximum; /* of integers and quantities; both 0 = no limits */
+    const char *const
+        *choices; /* NULL-terminated; of lists what a value begins with, not checked */
 } gl_option;
 
 /* A verb of a program. */

@@ -115,16 +115,13 @@ static bool next_item(const char **list, char *item, size_t size)
 static bool fail_collective(const char *item, gl_error *err)
 {
     const char *names[GL_BROADCAST + 1];
-    char shown[64];
+    char shown[64], guess[128], list[128];
     for (int i = 0; i <= GL_BROADCAST; i++)
         names[i] = gl_collective_name((gl_collective)i);
-    const char *near = gl_nearest(item, names, GL_BROADCAST + 1);
-    return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ops",
-                      "'%s' is none of all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, "
-                      "broadcast%s%s%s",
+    return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ops", "'%s' is none of %s%s",
                       gl_printable(item, shown, sizeof shown),
-                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                      near != NULL ? "'?" : "");
+                      gl_list_names(names, GL_BROADCAST + 1, list, sizeof list),
+                      gl_guess(item, names, GL_BROADCAST + 1, guess, sizeof guess));
 }
 
 static bool parse_ops(const char *text, lists *l, gl_error *err)

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+const char *const gl_fabric_names[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
+
 int64_t gl_fabric_divisor(int64_t needed, int64_t ports)
 {
     if (needed < 1)
