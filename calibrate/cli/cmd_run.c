@@ -3,7 +3,8 @@
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/curve_table.h"
 #include "calibrate/cli/progress.h"
-#include "calibrate/measure/facts.h"
+#include "calibrate/import/setting.h"
+#include "calibrate/measure/locality.h"
 #include "calibrate/measure/memory.h"
 #include "calibrate/measure/session.h"
 #include "common/clock.h"
@@ -390,8 +391,8 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     char now[40];
     gl_calibrate_now(now, sizeof now);
     session->started_at = now;
-    session->environment = gl_facts_environment((const char *const *)environ, arena);
-    session->locality = backend->leader ? gl_facts_locality(arena) : NULL;
+    session->environment = gl_settings_kept(arena, (const char *const *)environ);
+    session->locality = backend->leader ? gl_measure_locality(arena) : NULL;
     session->clock_s = gl_monotonic_s;
     session->stopped = stop_wanted;
     session->progress = shows ? show_progress : o->verbose ? log_progress : NULL;

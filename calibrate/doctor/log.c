@@ -6,6 +6,7 @@
 #include "calibrate/import/line_reader.h"
 #include "calibrate/import/not_text.h"
 #include "calibrate/import/prefix.h"
+#include "calibrate/import/setting.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -39,6 +40,10 @@ void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name
 {
     if (strcmp(name, "NCCL_VERSION") == 0)
         return; /* of an image, and no setting */
+    if (gl_setting_is_secret(name)) {
+        value = GL_SETTING_HIDDEN;
+        quote.text = NULL;
+    }
     gl_log_setting *setting = setting_of(log, arena, name, value, quote);
     if (setting == NULL || host < 0)
         return;

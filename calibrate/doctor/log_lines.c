@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/log_lines.h"
 
+#include "calibrate/import/setting.h"
+#include "common/hash.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -142,16 +144,6 @@ static void read_fabric(gl_log *log, gl_arena *arena, const gl_log_place *place,
 
 /* ---- settings and files ---- */
 
-static bool is_secret(const char *name)
-{
-    static const char *const words[] = {"COMM_ID", "HOSTID", "UNIQUE_ID", "TOKEN",
-                                        "SECRET",  "PASS",   "AUTH",      "_KEY"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]) != NULL)
-            return true;
-    return false;
-}
-
 /* "NCCL_X set by environment to Y." (the full stop since 2.27), "NCCL_IB_HCA set to mlx5_0:1" */
 static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
@@ -163,24 +155,18 @@ static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place
         middle = short_form;
     }
     char name[101], value[201], printable[201];
-    if (found == NULL || found - text > 100 || !gl_starts_with(text, "NCCL_"))
+    if (found == NULL || !gl_setting_is_nccl(text, (size_t)(found - text)))
         return;
     snprintf(name, sizeof name, "%.*s", (int)(found - text), text);
-    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < strlen(name))
-        return;
     snprintf(value, sizeof value, "%.200s", found + strlen(middle));
     size_t length = strlen(value);
     while (length > 0 && strchr(" .\r", value[length - 1]) != NULL)
         value[--length] = '\0';
     if (length == 0)
         return; /* torn off, or set to nothing */
-    gl_quote quote = {.file = place->file, .line = place->line};
-    if (is_secret(name))
-        snprintf(value, sizeof value, "(set)");
-    else
-        quote = gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
-    gl_log_add_setting(log, arena, piece->host, name,
-                       gl_printable(value, printable, sizeof printable), quote);
+    gl_log_add_setting(
+        log, arena, piece->host, name, gl_printable(value, printable, sizeof printable),
+        gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start)));
 }
 
 static const char *copy_word(gl_arena *arena, const char *text, const char *ends)

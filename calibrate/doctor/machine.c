@@ -2,7 +2,8 @@
 /* Asks the machine itself. */
 #include "calibrate/doctor/facts.h"
 
-#include "common/text.h"
+#include "calibrate/import/command.h"
+#include "calibrate/import/setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ static void take_environment(gl_facts *facts, const char *const *environment)
 {
     for (; *environment != NULL; environment++) {
         size_t equals = strcspn(*environment, "=");
-        if (!gl_starts_with(*environment, "NCCL_") || (*environment)[equals] != '=')
+        if (!gl_setting_is_nccl(*environment, equals) || (*environment)[equals] != '=')
             continue;
         gl_quote quote =
             gl_quote_make(facts->arena, "environment", 0, *environment, strlen(*environment));

@@ -2,6 +2,7 @@
 #include "calibrate/import/nccl_log.h"
 
 #include "calibrate/import/prefix.h"
+#include "calibrate/import/setting.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -116,37 +117,15 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
 
 /* ---- settings ---- */
 
-/* Values that name a machine or a person are not kept: of a path the last part remains. */
-static const char *anonymous(const char *name, const char *value)
-{
-    /* The second line is of variables that are not NCCL's own, but carry its prefix. */
-    static const char *const secret[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_UNIQUE_ID",
-                                         "TOKEN",        "SECRET",      "PASS",
-                                         "CREDENTIAL",   "AUTH",        "_KEY"};
-    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
-        if (strstr(name, secret[i]) != NULL)
-            return "(set)";
-    const char *slash = strrchr(value, '/');
-    return slash != NULL ? slash + 1 : value;
-}
-
 void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name, const char *value)
 {
     char setting[512], printable[512];
     if (!gl_starts_with(name, "NCCL_") || log->environment_count == GL_LOG_ENVIRONMENT_MAX)
         return;
-    for (const char *c = name; *c != '\0'; c++)
-        if (!isupper((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_')
-            return;
-    const char *kept = anonymous(name, value);
-    /* What follows a line break is not this setting's. */
-    size_t length = strcspn(kept, "\r\n");
-    snprintf(setting, sizeof setting, "%.100s=%.*s", name, length < 350 ? (int)length : 350, kept);
-    gl_printable(setting, printable, sizeof printable);
     for (size_t i = 0; i < log->environment_count; i++)
-        if (strcmp(log->environment[i], printable) == 0)
+        if (strcmp(log->environment[i], kept) == 0)
             return;
-    log->environment[log->environment_count++] = gl_arena_strdup(arena, printable);
+    log->environment[log->environment_count++] = kept;
 }
 
 /* "NCCL_X set by environment to Y." (the full stop since 2.27) */
@@ -400,7 +379,7 @@ static const char *name_of_bits(uint32_t bits, const char *const *names, int cou
     for (int i = 0; i < count; i++)
         if (bits == 1u << i)
             return names[i];
-    return "mixed";
+    return names[count];
 }
 
 /* The value of NAME in the environment, or NULL. */

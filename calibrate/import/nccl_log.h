@@ -53,7 +53,7 @@ void gl_nccl_log_begin(gl_nccl_log *log);
  */
 void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host, const char *text);
 
-/* Adds NAME=value if it is one of NCCL's variables; others are dropped, for they may be secrets. */
+/* Adds NAME=value as far as gl_setting_kept allows. */
 void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name,
                              const char *value);
 

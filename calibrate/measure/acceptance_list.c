@@ -232,7 +232,6 @@ static bool read_row(reader *r)
 bool gl_acceptance_list_parse(const char *name, const char *text, size_t length, gl_arena *arena,
                               gl_acceptance_list *out, gl_error *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as spreadsheets write it */
     gl_acceptance_list list = {0};
     reader r = {.name = name,
                 .at = text,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The NCCL backend: opening, what it says of itself, joining groups, closing. */
+#include "calibrate/import/setting.h"
 #include "calibrate/measure/nccl/gpu.h"
 #include "calibrate/measure/nccl/machine.h"
 #include "calibrate/measure/nccl/nvml.h"
@@ -103,23 +104,6 @@ const char *gl_backend_nccl_version(void)
 }
 
 /* ---- opening ---- */
-
-/* NCCL_* as the user set it, before this program adds to it; what names a machine is left out. */
-static const char *users_settings(gl_arena *arena)
-{
-    gl_nccl_log *log = GL_ARENA_NEW(arena, gl_nccl_log, 1);
-    char name[64];
-    gl_nccl_log_begin(log);
-    for (char **e = environ; *e != NULL; e++) {
-        const char *equals = strchr(*e, '=');
-        if (equals == NULL || equals - *e >= (ptrdiff_t)sizeof name)
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(equals - *e), *e);
-        gl_nccl_log_environment(log, arena, name, equals + 1);
-    }
-    qsort(log->environment, log->environment_count, sizeof *log->environment, gl_compare_texts);
-    return gl_arena_join(arena, log->environment, log->environment_count, "\n");
-}
 
 static void first_line(const char *path, char *text, size_t size)
 {
@@ -230,7 +214,8 @@ static bool start(gl_nccl *self, gl_error *err)
     if (!gl_launch_start(&self->launch, err))
         return false;
     self->base.leader = self->launch.process == 0;
-    self->environment = users_settings(self->arena);
+    /* as the user set it, before this program adds to it */
+    self->environment = gl_settings_kept(self->arena, (const char *const *)environ);
     self->capture = gl_capture_begin(find_reset());
     self->dog = gl_watchdog_start();
     if (!share_gpus(self, err) ||
