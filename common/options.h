@@ -29,7 +29,7 @@ typedef struct gl_option {
     size_t offset;          /* of the target in the command's options struct */
     gl_dimension dimension;
     double minimum, maximum;    /* of integers and quantities; both 0 = no limits */
-    const char *const *choices; /* NULL-terminated */
+    const char *const *choices; /* NULL-terminated; of a text: what completion offers */
 } gl_option;
 
 /* A verb of a program. */

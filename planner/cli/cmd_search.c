@@ -102,7 +102,7 @@ static const gl_option options_table[] = {
      .type = GL_OPTION_FLAG,
      .help = "Answer beyond what the evidence carries, marked so.",
      .offset = offsetof(search_options, planning.allow_extrapolation)},
-    GL_OUTPUT_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

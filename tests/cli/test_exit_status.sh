@@ -101,10 +101,15 @@ table gpulink-calibrate <<ROWS
 3|No such file|import missing.txt --db a.db
 2|there is no curve 99|show lab.db --curve 99
 2|--curve: is given twice|show lab.db --curve 1 --curve 2
-2|--format: 'xml' is none of|show lab.db --format xml
+2|--format 'xml' is not known|show lab.db --format xml
+2|only plan has it|show lab.db -o show.xlsx
+2|only plan has it|show lab.db --format trace
+2|do not go with them|show lab.db --tuner --format csv
+2|do not go with them|show lab.db --nccl-tests --table runs
 2|.|show lab.db --table nonsense
 3|No such file|show missing.db
-2|--format: 'xml' is none of|doctor --log $logs/debug_shm.txt --format xml
+2|--format 'xml' is not known|doctor --log $logs/debug_shm.txt --format xml
+2|only plan has it|doctor --log $logs/debug_shm.txt --output doctor.xlsx
 2|--format: is given twice|doctor --log $logs/debug_shm.txt -f csv -f csv
 3|No such file|doctor --log missing.txt
 2|--db is missing|merge lab.db other.db
@@ -127,4 +132,4 @@ expect 0 'micro 2|Llama' gpulink-plan plan model.yaml --cluster hgx-h100-16-ndr 
 # Values that are right and exclude each other are listed in a sweep as impossible; a wrong one is not.
 expect 0 '' gpulink-plan plan model.yaml --cluster hgx-h100-16-ndr --sweep parallel.tp=1,3 -q
 checks=$((checks + 1))
-[ "$rows" -eq 92 ] || fail "$rows rows"
+[ "$rows" -eq 110 ] || fail "$rows rows"
