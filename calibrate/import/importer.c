@@ -270,9 +270,8 @@ bool gl_import_file(const char *path, const gl_import_options *options, gl_arena
         return gl_import_stream(stdin, "standard input", options, arena, result, err);
     FILE *stream = fopen(path, "rb");
     if (stream == NULL)
-        return gl_fail_at(err,
-                          errno == ENOENT || errno == ENOTDIR ? GL_ERROR_INPUT : GL_ERROR_SYSTEM,
-                          &mark, NULL, "cannot open: %s", strerror(errno));
+        return gl_fail_at(err, gl_open_status(errno), &mark, NULL, "cannot open: %s",
+                          strerror(errno));
     bool ok;
     if (fstat(fileno(stream), &info) == 0 && S_ISDIR(info.st_mode))
         ok = gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "this is a directory, not a log");

@@ -46,9 +46,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
     if (stat(path, &info) != 0) {
         if (errno == ENOENT && may_create)
             return true;
-        return gl_fail_at(err,
-                          errno == ENOENT || errno == ENOTDIR ? GL_ERROR_INPUT : GL_ERROR_SYSTEM,
-                          &mark, NULL, "cannot open calibration database: %s", strerror(errno));
+        return gl_fail_at(err, gl_open_status(errno), &mark, NULL,
+                          "cannot open calibration database: %s", strerror(errno));
     }
     if (S_ISDIR(info.st_mode))
         return fail_file(path, err, GL_ERROR_INPUT,
@@ -58,8 +57,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
                          "this is a device or pipe, not a calibration database file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL, "cannot open calibration database: %s",
-                          strerror(errno));
+        return gl_fail_at(err, gl_open_status(errno), &mark, NULL,
+                          "cannot open calibration database: %s", strerror(errno));
     ssize_t n = read(fd, header, HEADER_BYTES);
     int saved = errno;
     close(fd);
