@@ -43,9 +43,8 @@ static const gl_option option_table[] = {
      "Between GPUs, or host buffers over MPI (default nccl).", offsetof(options, backend), 0, 0, 0,
      backend_names},
     {"ops", 0, GL_OPTION_TEXT, "LIST",
-     "Collectives, with commas (default: all_reduce, all_gather, reduce_scatter, alltoall, "
-     "sendrecv, broadcast).",
-     offsetof(options, ops), 0, 0, 0, NULL},
+     "Collectives, with commas (default: " GL_MEASURED_COLLECTIVES ").", offsetof(options, ops), 0,
+     0, 0, NULL},
     {"min", 0, GL_OPTION_TEXT, "SIZE", "Smallest message, in bytes or as 1MiB (default 8).",
      offsetof(options, min), 0, 0, 0, NULL},
     {"max", 0, GL_OPTION_TEXT, "SIZE", "Largest message, as memory allows (default 8GiB).",
@@ -115,28 +114,29 @@ static bool next_item(const char **list, char *item, size_t size)
 
 static bool fail_collective(const char *item, gl_error *err)
 {
-    const char *names[GL_BROADCAST + 1];
+    const char *names[GL_COLLECTIVE_COUNT];
+    size_t count = 0;
     char shown[64];
-    for (int i = 0; i <= GL_BROADCAST; i++)
-        names[i] = gl_collective_name((gl_collective)i);
-    const char *near = gl_nearest(item, names, GL_BROADCAST + 1);
-    return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ops",
-                      "'%s' is none of all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, "
-                      "broadcast%s%s%s",
-                      gl_printable(item, shown, sizeof shown),
-                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                      near != NULL ? "'?" : "");
+    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
+        if (gl_collective_is_measured((gl_collective)i))
+            names[count++] = gl_collective_name((gl_collective)i);
+    const char *near = gl_nearest(item, names, count);
+    return gl_fail_at(
+        err, GL_ERROR_USAGE, NULL, "--ops", "'%s' is none of " GL_MEASURED_COLLECTIVES "%s%s%s",
+        gl_printable(item, shown, sizeof shown), near != NULL ? "; did you mean '" : "",
+        near != NULL ? near : "", near != NULL ? "'?" : "");
 }
 
 static bool parse_ops(const char *text, lists *l, gl_error *err)
 {
     char item[64];
-    if (text == NULL)
-        text = "all_reduce,all_gather,reduce_scatter,alltoall,sendrecv,broadcast";
-    while (next_item(&text, item, sizeof item)) {
+    for (int i = 0; i < GL_COLLECTIVE_COUNT && text == NULL; i++)
+        if (gl_collective_is_measured((gl_collective)i))
+            l->collectives[l->collective_count++] = (gl_collective)i;
+    while (text != NULL && next_item(&text, item, sizeof item)) {
         gl_collective found;
         bool repeated = false;
-        if (!gl_collective_parse(item, &found) || found > GL_BROADCAST)
+        if (!gl_collective_parse(item, &found) || !gl_collective_is_measured(found))
             return fail_collective(item, err);
         for (int i = 0; i < l->collective_count; i++)
             repeated |= l->collectives[i] == found;

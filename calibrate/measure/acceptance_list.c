@@ -214,10 +214,8 @@ static bool read_row(reader *r)
     const char *collective = cell(r, COLUMN_COLLECTIVE), *dtype = cell(r, COLUMN_DTYPE);
     double size;
     if (collective == NULL || !gl_collective_parse(collective, &item.collective) ||
-        item.collective > GL_BROADCAST)
-        return fail(r, "collective",
-                    "is none of all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, "
-                    "broadcast",
+        !gl_collective_is_measured(item.collective))
+        return fail(r, "collective", "is none of " GL_MEASURED_COLLECTIVES,
                     collective != NULL ? collective : "");
     if (dtype != NULL && !gl_dtype_parse(dtype, &item.dtype))
         return fail(r, "dtype", "is unknown", dtype);

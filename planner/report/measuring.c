@@ -50,36 +50,6 @@ const char *gl_measurement_command(const gl_measurement *m, gl_arena *arena)
 
 /* ---- nccl-tests ---- */
 
-static const char *perf_name(gl_collective collective)
-{
-    static const char *const names[GL_COLLECTIVE_COUNT] = {
-        [GL_ALL_REDUCE] = "all_reduce_perf",
-        [GL_ALL_GATHER] = "all_gather_perf",
-        [GL_REDUCE_SCATTER] = "reduce_scatter_perf",
-        [GL_ALLTOALL] = "alltoall_perf",
-        [GL_SENDRECV] = "sendrecv_perf",
-        [GL_BROADCAST] = "broadcast_perf",
-        [GL_REDUCE] = "reduce_perf",
-        [GL_GATHER] = "gather_perf",
-        [GL_SCATTER] = "scatter_perf",
-    };
-    return names[collective];
-}
-
-static const char *perf_dtype(gl_dtype dtype)
-{
-    switch (dtype) {
-    case GL_BF16:
-        return "bfloat16";
-    case GL_FP16:
-        return "half";
-    case GL_FP64:
-        return "double";
-    default:
-        return "float"; /* their own default; FP8 is not in all versions, and the wire sees bytes */
-    }
-}
-
 /* Powers of two enclose the sizes: one command for each curve, and points enough for a plan. */
 static int64_t power_below(int64_t size)
 {

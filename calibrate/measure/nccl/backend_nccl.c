@@ -231,7 +231,7 @@ static bool start(gl_nccl *self, gl_error *err)
 static bool supported(gl_collective collective, gl_dtype dtype, gl_error *err)
 {
     ncclDataType_t ignored;
-    if (!gl_gpu_has_collective(collective))
+    if (!gl_collective_is_measured(collective))
         return gl_fail(err, GL_ERROR_USAGE, "%s cannot be measured with NCCL",
                        gl_collective_name(collective));
     if (!gl_gpu_dtype(dtype, &ignored))
