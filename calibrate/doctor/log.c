@@ -183,8 +183,9 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
             continue; /* of a host that is not there */
         if (gl_prefix_unwrap_json(line))
             length = strlen(line);
-        if (gl_starts_with(line, "\xef\xbb\xbf")) /* of a Windows editor, or of several files */
-            line += 3, length -= 3;
+        size_t mark = gl_mark_length(line, length); /* also between several files */
+        line += mark;
+        length -= mark;
         if (memchr(line, 0x1b, length) != NULL || memchr(line, 0xc2, length) != NULL)
             gl_prefix_strip_escapes(line);
         if (!read_pieces(log, arena, &place, line, reader->is_cut, &last))

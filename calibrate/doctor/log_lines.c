@@ -419,9 +419,7 @@ static void note_listed(gl_log *log, gl_arena *arena, const gl_log_place *place,
     const char *bus = strchr(device, '[');
     if (host < 0 || bus == NULL || strstr(name, "MIG") != NULL)
         return;
-    uint64_t key = (uint64_t)host + 1;
-    for (const char *c = bus; *c != ']' && *c != '\0'; c++)
-        key = (key ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    uint64_t key = gl_hash_add((uint64_t)host + 1, bus, strcspn(bus, "]"));
     for (size_t i = 0; i < log->listed_count; i++)
         if (log->listed[i] == key) {
             say_plain(log, arena, place, GL_SAID_GPU_TWICE);

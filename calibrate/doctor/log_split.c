@@ -2,6 +2,7 @@
 #include "calibrate/doctor/log_split.h"
 
 #include "calibrate/import/prefix.h"
+#include "common/hash.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -12,18 +13,10 @@ enum { NAME_MAX_BYTES = 128, TOKENS_BEFORE_MARK = 3 };
 
 /* ---- hosts ---- */
 
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-    return hash;
-}
-
 /* The slot that holds the name, or the empty one where it belongs. */
 static size_t slot_of(const gl_log *log, const char *name, size_t length)
 {
-    size_t slot = (size_t)hash_of(name, length) & (log->index_size - 1);
+    size_t slot = (size_t)gl_hash_add(GL_HASH_START, name, length) & (log->index_size - 1);
     for (; log->index[slot] != 0; slot = (slot + 1) & (log->index_size - 1)) {
         const char *held = log->hosts[log->index[slot] - 1].name;
         if (strncmp(held, name, length) == 0 && held[length] == '\0')
@@ -177,9 +170,10 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
     size_t glued = glued_length(log, word, length, again);
     piece->start = glued < length ? word + glued : word;
     const char *ids = word + length; /* ":PID:TID" */
-    piece->thread = hash_of(ids, (size_t)(end - ids));
+    piece->thread = gl_hash_add(GL_HASH_START, ids, (size_t)(end - ids));
     const char *second = memchr(ids + 1, ':', (size_t)(end - ids - 1));
-    piece->process = hash_of(ids, (size_t)((second != NULL ? second : end) - ids));
+    piece->process =
+        gl_hash_add(GL_HASH_START, ids, (size_t)((second != NULL ? second : end) - ids));
     piece->host = gl_log_host(log, arena, word + glued, length - glued);
 }
 

@@ -8,6 +8,7 @@
 #include "calibrate/import/nccl_text.h"
 #include "calibrate/import/not_text.h"
 #include "common/arena.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,12 +38,6 @@ static bool refuse_read_error(import *in)
 }
 
 /* ---- formats ---- */
-
-/* Windows programs put a byte order mark before text. */
-static size_t mark_length(const char *text, size_t length)
-{
-    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
 
 static bool looks_like_json(const char *text, size_t length)
 {
@@ -232,14 +227,14 @@ static bool import_start(import *in, gl_import_result *result)
     const char *start = gl_line_reader_peek(in->reader, &length);
     if (in->reader->failed)
         return refuse_read_error(in);
-    if (length >= 15 && memcmp(start, "SQLite format 3", 15) == 0)
+    if (gl_is_sqlite_head(start, length))
         return refuse_file(in, 0, "this is a database; use gpulink-calibrate merge for those");
     const char *other = gl_not_text(start, length);
     if (other != NULL)
         return refuse_file(in, 0, other);
     if (gl_measured_csv_recognise(start, length))
         return import_csv(in, result);
-    size_t mark = mark_length(start, length);
+    size_t mark = gl_mark_length(start, length);
     in->reader->start += mark;
     start += mark;
     length -= mark;

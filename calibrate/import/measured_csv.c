@@ -79,10 +79,9 @@ static bool is_header(const char *text, size_t length, const form *f)
 /* The form of a header line, FORM_COUNT for none. A byte order mark is what spreadsheets put. */
 static int find_form(const char *text, size_t length)
 {
-    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    size_t skipped = gl_mark_length(text, length);
+    text += skipped;
+    length -= skipped;
     while (length > 0 && (text[length - 1] == '\r' || text[length - 1] == ' '))
         length--;
     for (int i = 0; i < FORM_COUNT; i++)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/prefix.h"
 
+#include "common/text.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -100,7 +102,7 @@ static size_t blank_length(const char *line, const char *c)
         return 1;
     if (*c == '|' && (c == line || c[-1] == ' ') && (c[1] == ' ' || c[1] == '\0'))
         return 1;
-    return strncmp(c, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return gl_mark_length(c, strnlen(c, 3));
 }
 
 void gl_prefix_clean(char *line)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/acceptance_list.h"
 
+#include "common/hash.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -239,8 +240,7 @@ bool gl_acceptance_list_parse(const char *name, const char *text, size_t length,
                 .arena = arena,
                 .out = &list,
                 .err = err};
-    if (length >= 3 && memcmp(text, mark, 3) == 0)
-        r.at += 3;
+    r.at += gl_mark_length(text, length);
     if (memchr(text, '\0', length) != NULL)
         return fail(&r, NULL, "is no text", NULL);
     bool found = true;
@@ -292,27 +292,16 @@ bool gl_acceptance_list_load(const char *path, gl_arena *arena, gl_acceptance_li
     return ok && gl_acceptance_list_parse(path, text, length, arena, out, err);
 }
 
-/* FNV-1a, 32 bits, over the values. */
-static void mix(unsigned *digest, double value)
-{
-    unsigned char bytes[sizeof value];
-    memcpy(bytes, &value, sizeof value);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        *digest = (*digest ^ bytes[i]) * 16777619u;
-}
-
 unsigned gl_acceptance_list_digest(const gl_acceptance_list *list)
 {
-    unsigned digest = 2166136261u;
+    uint32_t digest = GL_HASH32_START;
     for (size_t i = 0; i < list->count; i++) {
         const gl_acceptance_item *item = &list->items[i];
         const double key[] = {(double)item->collective,       (double)item->dtype,
                               item->placement.ranks,          item->placement.nodes,
                               item->placement.ranks_per_node, item->placement.concurrent_groups};
-        for (size_t k = 0; k < sizeof key / sizeof key[0]; k++)
-            mix(&digest, key[k]);
-        for (size_t k = 0; k < item->size_count; k++)
-            mix(&digest, item->sizes[k]);
+        digest = gl_hash32_add(digest, key, sizeof key);
+        digest = gl_hash32_add(digest, item->sizes, item->size_count * sizeof *item->sizes);
     }
     return digest;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/input/csv_file.h"
 
+#include "common/text.h"
 #include "common/utf8.h"
 #include "planner/input/file_text.h"
 
@@ -208,11 +209,9 @@ static bool read_rows(reader *r)
 bool gl_csv_parse(const char *name, const char *text, size_t length, gl_arena *arena,
                   gl_csv_file *csv, gl_error *err)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    size_t skipped = gl_mark_length(text, length);
+    text += skipped;
+    length -= skipped;
     gl_csv_file read = {.name = gl_arena_strdup(arena, name)};
     /* A copy with its end marked: characters are looked at as C strings. */
     text = gl_arena_strndup(arena, text, length);

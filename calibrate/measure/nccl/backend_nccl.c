@@ -4,7 +4,7 @@
 #include "calibrate/measure/nccl/gpu.h"
 #include "calibrate/measure/nccl/machine.h"
 #include "calibrate/measure/nccl/nvml.h"
-#include "common/order.h"
+#include "common/hash.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -122,9 +122,9 @@ static void name_place(gl_place *place)
     gethostname(host, sizeof host - 1);
     first_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     snprintf(key, sizeof key, "%s %s", host, boot);
-    place->machine = gl_places_hash(key);
+    place->machine = gl_hash_text(key);
     const char *id = getenv("NCCL_HOSTID");
-    place->node = id != NULL && id[0] != '\0' ? gl_places_hash(id) : place->machine;
+    place->node = id != NULL && id[0] != '\0' ? gl_hash_text(id) : place->machine;
 }
 
 static bool find_gpus(gl_place *place, gl_error *err)
