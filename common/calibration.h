@@ -12,10 +12,15 @@
 
 #include "common/collective.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef enum gl_run_state { GL_RUN_RUNNING, GL_RUN_COMPLETE, GL_RUN_INTERRUPTED } gl_run_state;
+
+/* "running", "complete", "interrupted", as in the database; parse is false when it is none. */
+const char *gl_run_state_name(gl_run_state state);
+bool gl_run_state_parse(const char *text, gl_run_state *state);
 
 /* One measuring or importing session. Texts are never NULL; unknown ones are empty. */
 typedef struct gl_run {

@@ -36,9 +36,8 @@ static const gl_option option_table[] = {
 /* A run that says it goes on, in a file that nobody measures into, was cut off. */
 static const char *state_name(gl_run_state state, bool measured_now)
 {
-    return state == GL_RUN_RUNNING    ? measured_now ? "running" : "interrupted"
-           : state == GL_RUN_COMPLETE ? "complete"
-                                      : "interrupted";
+    bool cut_off = state == GL_RUN_RUNNING && !measured_now;
+    return gl_run_state_name(cut_off ? GL_RUN_INTERRUPTED : state);
 }
 
 static const gl_column run_columns[] = {

@@ -10,15 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Order of NCCL's own numbers, which logs before 2.24 print instead of names. */
-static const char *const algorithms[] = {
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-static const char *const protocols[] = {"ll", "ll128", "simple"};
-
-enum {
-    ALGORITHM_COUNT = sizeof algorithms / sizeof *algorithms,
-    PROTOCOL_COUNT = sizeof protocols / sizeof *protocols
-};
+const char *const gl_nccl_algorithms[] = {
+    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "mixed"};
+const char *const gl_nccl_protocols[] = {"ll", "ll128", "simple", "mixed"};
 
 void gl_nccl_log_begin(gl_nccl_log *log)
 {
@@ -323,9 +317,10 @@ static void read_choice(gl_nccl_log *log, const char *text)
     if (found == NULL)
         return;
     int collective = named_collective(text, found);
-    int algorithm = find_choice(found + strlen(middle), algorithms, ALGORITHM_COUNT);
+    int algorithm = find_choice(found + strlen(middle), gl_nccl_algorithms, GL_NCCL_ALGORITHMS);
     const char *proto = strstr(found, " proto ");
-    int protocol = proto != NULL ? find_choice(proto + 7, protocols, PROTOCOL_COUNT) : -1;
+    int protocol =
+        proto != NULL ? find_choice(proto + 7, gl_nccl_protocols, GL_NCCL_PROTOCOLS) : -1;
     if (algorithm >= 0)
         log->algorithms[collective] |= 1u << algorithm;
     if (protocol >= 0)
@@ -408,15 +403,15 @@ static const char *forced(const gl_nccl_log *log, const char *variable, const ch
 const char *gl_nccl_log_algorithm(const gl_nccl_log *log, gl_collective collective)
 {
     uint32_t bits = log->algorithms[collective] | log->algorithms[GL_COLLECTIVE_COUNT];
-    return bits != 0 ? name_of_bits(bits, algorithms, ALGORITHM_COUNT)
-                     : forced(log, "NCCL_ALGO", algorithms, ALGORITHM_COUNT);
+    return bits != 0 ? name_of_bits(bits, gl_nccl_algorithms, GL_NCCL_ALGORITHMS)
+                     : forced(log, "NCCL_ALGO", gl_nccl_algorithms, GL_NCCL_ALGORITHMS);
 }
 
 const char *gl_nccl_log_protocol(const gl_nccl_log *log, gl_collective collective)
 {
     uint32_t bits = log->protocols[collective] | log->protocols[GL_COLLECTIVE_COUNT];
-    return bits != 0 ? name_of_bits(bits, protocols, PROTOCOL_COUNT)
-                     : forced(log, "NCCL_PROTO", protocols, PROTOCOL_COUNT);
+    return bits != 0 ? name_of_bits(bits, gl_nccl_protocols, GL_NCCL_PROTOCOLS)
+                     : forced(log, "NCCL_PROTO", gl_nccl_protocols, GL_NCCL_PROTOCOLS);
 }
 
 static uint64_t nics_of_all_hosts(const gl_nccl_log *log)

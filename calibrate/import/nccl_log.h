@@ -15,7 +15,13 @@
 enum { GL_LOG_NICS_MAX = 64, GL_LOG_HOSTS_MAX = 256, GL_LOG_ENVIRONMENT_MAX = 200 };
 
 /* Sets of graph path types, of algorithms and of protocols, as bits. */
-enum { GL_PATH_NVLINK = 1, GL_PATH_PCIE = 2 };
+enum { GL_NCCL_PATH_NVLINK = 1, GL_NCCL_PATH_PCIE = 2 };
+
+/* Names of algorithms and protocols in the order of NCCL's own numbers, which logs before 2.24
+ * print instead; the last is "mixed": several. */
+enum { GL_NCCL_ALGORITHMS = 7, GL_NCCL_PROTOCOLS = 3 };
+extern const char *const gl_nccl_algorithms[GL_NCCL_ALGORITHMS + 1];
+extern const char *const gl_nccl_protocols[GL_NCCL_PROTOCOLS + 1];
 
 /* How ranks are joined, from channel lines. */
 typedef struct gl_log_channels {

@@ -93,8 +93,9 @@ const char *gl_nccl_tests_command(const gl_measurement *m, gl_arena *arena)
         start = gl_arena_printf(arena, "mpirun -n %d -N %d %s", p->nodes * on_node, on_node, split);
     int64_t low = power_below(m->min_bytes), high = power_above(m->max_bytes);
     return gl_arena_printf(arena, "%s%s -b %" PRId64 " -e %" PRId64 " -f 2 -g %d -d %s -n 20 -c 1",
-                           start, perf_name(m->collective), low, high > low ? high : 2 * low,
-                           several ? 1 : p->ranks, perf_dtype(m->dtype));
+                           start, gl_nccl_tests_program(m->collective), low,
+                           high > low ? high : 2 * low, several ? 1 : p->ranks,
+                           gl_nccl_tests_dtype(m->dtype));
 }
 
 /* ---- a plan's uncertainty ---- */
