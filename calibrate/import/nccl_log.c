@@ -113,8 +113,8 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
 
 void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name, const char *value)
 {
-    char setting[512], printable[512];
-    if (!gl_starts_with(name, "NCCL_") || log->environment_count == GL_LOG_ENVIRONMENT_MAX)
+    const char *kept = gl_setting_kept(arena, name, strlen(name), value);
+    if (kept == NULL || log->environment_count == GL_NCCL_LOG_ENVIRONMENT_MAX)
         return;
     for (size_t i = 0; i < log->environment_count; i++)
         if (strcmp(log->environment[i], kept) == 0)
@@ -177,21 +177,22 @@ static void read_communicator(gl_nccl_log *log, const char *text)
     }
 }
 
-static gl_log_host *find_host(gl_nccl_log *log, gl_arena *arena, const char *name)
+static gl_nccl_log_host *find_host(gl_nccl_log *log, gl_arena *arena, const char *name)
 {
     for (size_t i = 0; i < log->host_count; i++)
         if (strcmp(log->hosts[i].name, name) == 0)
             return &log->hosts[i];
-    if (log->host_count == GL_LOG_HOSTS_MAX || name[0] == '\0')
+    if (log->host_count == GL_NCCL_LOG_HOSTS_MAX || name[0] == '\0')
         return NULL;
-    gl_log_host *host = &log->hosts[log->host_count++];
+    gl_nccl_log_host *host = &log->hosts[log->host_count++];
     host->name = gl_arena_strdup(arena, name);
     host->nics = 0;
     return host;
 }
 
 /* "IB/0/GDRDMA", "IBext_v8/3", "AWS Libfabric/1", "Socket/0" after "via NET/". */
-static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *host, const char *text)
+static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_nccl_log_host *host,
+                             const char *text)
 {
     const char *slash = strchr(text, '/');
     while (slash != NULL && !isdigit((unsigned char)slash[1]))
@@ -199,7 +200,7 @@ static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *hos
     size_t length = slash != NULL ? (size_t)(slash - text) : strcspn(text, "/(");
     if (slash != NULL && host != NULL) {
         long nic = strtol(slash + 1, NULL, 10);
-        if (nic >= 0 && nic < GL_LOG_NICS_MAX)
+        if (nic >= 0 && nic < GL_NCCL_LOG_NICS_MAX)
             host->nics |= UINT64_C(1) << nic;
     }
     if (length >= 2 && strncmp(text, "IB", 2) == 0) {
@@ -214,7 +215,8 @@ static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *hos
 }
 
 /* "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC", "Ring 00 : 0[0] -> 1[1] via direct shared memory" */
-static void read_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *host, const char *text)
+static void read_channel(gl_nccl_log *log, gl_arena *arena, gl_nccl_log_host *host,
+                         const char *text)
 {
     const char *via = strstr(text, " via ");
     if (via == NULL || strstr(text, "->") == NULL)
@@ -237,9 +239,10 @@ static void read_pattern(gl_nccl_log *log, const char *text)
     static const struct {
         const char *name;
         int path;
-    } types[] = {{"NVL", GL_PATH_NVLINK}, {"NVB", GL_PATH_NVLINK}, {"PIX", GL_PATH_PCIE},
-                 {"PXB", GL_PATH_PCIE},   {"PHB", GL_PATH_PCIE},   {"P2C", GL_PATH_PCIE},
-                 {"SYS", GL_PATH_PCIE}};
+    } types[] = {{"NVL", GL_NCCL_PATH_NVLINK}, {"NVB", GL_NCCL_PATH_NVLINK},
+                 {"PIX", GL_NCCL_PATH_PCIE},   {"PXB", GL_NCCL_PATH_PCIE},
+                 {"PHB", GL_NCCL_PATH_PCIE},   {"P2C", GL_NCCL_PATH_PCIE},
+                 {"SYS", GL_NCCL_PATH_PCIE}};
     const char *type = strstr(text, " type ");
     if (type == NULL)
         return;
@@ -255,7 +258,7 @@ static void read_ib_list(gl_nccl_log *log, const char *text)
     for (const char *c = strchr(text, '['); c != NULL && *c != ';'; c = strchr(c + 1, '[')) {
         char *end;
         long index = strtol(c + 1, &end, 10);
-        if (end == c + 1 || *end != ']' || index < 0 || index >= GL_LOG_NICS_MAX)
+        if (end == c + 1 || *end != ']' || index < 0 || index >= GL_NCCL_LOG_NICS_MAX)
             continue;
         size_t length = strcspn(end, " ;");
         if (length > 3 && strncmp(end + length - 3, "/IB", 3) == 0)
@@ -329,7 +332,7 @@ static void read_choice(gl_nccl_log *log, const char *text)
 
 void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host_name, const char *text)
 {
-    gl_log_host *host = find_host(log, arena, host_name);
+    gl_nccl_log_host *host = find_host(log, arena, host_name);
     log->line_count++;
     while (*text == ' ')
         text++;
@@ -445,11 +448,11 @@ static gl_transport p2p_wire(const gl_nccl_log *log, const char **why)
         *why = "P2P/MNNVL channels";
         return GL_TRANSPORT_NVLINK;
     }
-    if (paths == GL_PATH_NVLINK || (paths == 0 && log->nvlink_in_dump)) {
+    if (paths == GL_NCCL_PATH_NVLINK || (paths == 0 && log->nvlink_in_dump)) {
         *why = "P2P channels and NVLink paths in the graph";
         return GL_TRANSPORT_NVLINK;
     }
-    if (paths == GL_PATH_PCIE) {
+    if (paths == GL_NCCL_PATH_PCIE) {
         *why = "P2P channels and PCIe paths in the graph";
         return GL_TRANSPORT_PCIE_P2P;
     }
@@ -470,7 +473,7 @@ static gl_transport by_network_name(const gl_nccl_log *log, const char **why)
 
 gl_transport gl_nccl_log_transport(const gl_nccl_log *log, int nodes, const char **why)
 {
-    const gl_log_channels *seen = &log->channels;
+    const gl_nccl_log_channels *seen = &log->channels;
     *why = "";
     if (seen->net_other > 0 || (seen->net_ib > 0 && seen->net_socket > 0)) {
         *why = seen->net_other > 0 ? "channels through a network plugin that does not say its wire"

@@ -155,7 +155,7 @@ static void take_share(gl_nccl *self, const gl_share *shares)
     self->base.ranks = last->rank + last->count;
     self->gpu_count = mine->count;
     for (int i = 0; i < mine->count; i++)
-        self->gpus[i] = (gl_gpu){.device = mine->first + i, .rank = mine->rank + i};
+        self->gpus[i] = (gl_nccl_gpu){.device = mine->first + i, .rank = mine->rank + i};
     node_of_rank = GL_ARENA_NEW(self->arena, int, (size_t)self->base.ranks);
     for (int p = 0; p < self->launch.processes; p++)
         for (int i = 0; i < shares[p].count; i++)
@@ -304,7 +304,7 @@ static double agree(gl_backend *backend, double value)
 
 /* ---- the end ---- */
 
-static void destroy_gpu(gl_gpu *gpu)
+static void destroy_gpu(gl_nccl_gpu *gpu)
 {
     if (gpu->stream == NULL || cudaSetDevice(gpu->device) != cudaSuccess)
         return;
