@@ -42,6 +42,9 @@ typedef struct gl_run {
     gl_run_state state;
 } gl_run;
 
+/* Texts that nobody set become empty. */
+void gl_run_complete_texts(gl_run *run);
+
 /* When it was measured, as far as known: ISO 8601, which sorts as text. */
 static inline const char *gl_run_taken_at(const gl_run *run)
 {

@@ -302,22 +302,13 @@ static bool load_curves(const char *path, int64_t run_id, gl_arena *arena, gl_ta
 static bool print_summary(const char *path, const gl_session_result *result, gl_arena *arena,
                           gl_error *err)
 {
-    gl_output *out;
     gl_table *table = gl_curve_table(arena);
     gl_scenario scenario = {.name = path, .tables = &table, .table_count = 1};
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     const gl_render_options how = {.width = gl_terminal_width(true), .only_table = "curves"};
     if (!load_curves(path, result->run_id, arena, table, err))
         return false;
-    if (table->row_count == 0)
-        return true;
-    if (!gl_output_open(NULL, &out, err))
-        return false;
-    if (!gl_render(&report, GL_FORMAT_TABLE, &how, out, err)) {
-        gl_output_discard(out);
-        return false;
-    }
-    return gl_output_close(out, err);
+    return table->row_count == 0 || gl_render_to(NULL, &report, GL_FORMAT_TABLE, &how, err);
 }
 
 static void say_end(const options *o, const gl_session_result *r)

@@ -95,10 +95,9 @@ static void read_choice(gl_log *log, gl_arena *arena, const gl_log_place *place,
         number--;
     bool nvls = gl_starts_with(algorithm, "NVLS") ||
                 ((algorithm[0] == '4' || algorithm[0] == '5') && algorithm[1] == ' ');
-    bool reduces = number == text || gl_starts_with(text, "AllReduce");
     if (nvls)
         gl_log_say(log, arena, place, piece, GL_SAID_NVLS_CHOSEN);
-    else if (reduces && gl_starts_with(text, "AllReduce") && strtod(number, NULL) >= large)
+    else if (gl_starts_with(text, "AllReduce") && strtod(number, NULL) >= large)
         gl_log_say(log, arena, place, piece, GL_SAID_NVLS_PASSED_BY);
 }
 

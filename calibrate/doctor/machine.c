@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ANSWER_MAX = 1 << 20 };
-
 static bool is_in_path(const char *program)
 {
     char candidate[4200];
@@ -24,21 +22,6 @@ static bool is_in_path(const char *program)
         path += length + (path[length] == ':');
     }
     return false;
-}
-
-/* What a command prints; NULL when it failed. */
-static char *answer_of(gl_arena *arena, const char *command, size_t *length)
-{
-    /* The commands are constants. NOLINTNEXTLINE(cert-env33-c) */
-    FILE *pipe = popen(gl_arena_printf(arena, "%s 2>/dev/null", command), "r");
-    if (pipe == NULL)
-        return NULL;
-    char *text = gl_arena_alloc(arena, ANSWER_MAX + 1, 1), drop[4096];
-    *length = fread(text, 1, ANSWER_MAX, pipe);
-    text[*length] = '\0';
-    while (fread(drop, 1, sizeof drop, pipe) > 0)
-        ;
-    return pclose(pipe) == 0 ? text : NULL;
 }
 
 static void take_environment(gl_facts *facts, const char *const *environment)
@@ -72,10 +55,9 @@ bool gl_facts_ask_machine(gl_facts *facts, const char *const *environment, gl_er
             "--nvlink, --p2p, --log, --xml or --db with texts of the machine in question");
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         size_t length;
-        char *text = answer_of(facts->arena, questions[i].command, &length);
-        understood += text != NULL && length > 0 &&
-                      gl_facts_read_text(facts, questions[i].source, questions[i].command, text,
-                                         length, NULL);
+        char *text = gl_command_output(facts->arena, questions[i].command, &length);
+        understood += text != NULL && gl_facts_read_text(facts, questions[i].source,
+                                                         questions[i].command, text, length, NULL);
     }
     if (understood == 0)
         return gl_fail(err, GL_ERROR_DEVICE,

@@ -207,14 +207,7 @@ static bool import_csv(import *in, gl_import_result *result)
     run->run.state = GL_RUN_COMPLETE;
     if (o->gpu != NULL)
         run->run.gpu = gl_evaluate_name(in->arena, o->gpu);
-    const char **texts[] = {
-        &run->run.started_at,   &run->run.tool_version, &run->run.backend,
-        &run->run.host,         &run->run.gpu,          &run->run.driver_version,
-        &run->run.cuda_version, &run->run.nccl_version, &run->run.environment,
-        &run->run.label,        &run->run.warnings};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] == NULL)
-            *texts[i] = "";
+    gl_run_complete_texts(&run->run);
     result->runs = run;
     result->run_count = 1;
     return true;
