@@ -315,8 +315,8 @@ static bool show(const char *path, const options *o, gl_arena *arena, gl_error *
     gl_store *store;
     gl_catalog catalog;
     gl_table *tables[8];
-    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     gl_scenario scenario = {.name = path, .tables = tables};
+    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     bool measured_now = gl_write_lock_held(path); /* before the file is opened: see there */
     if (!gl_store_open(path, &store, err))
         return false;
