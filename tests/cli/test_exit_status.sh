@@ -60,10 +60,10 @@ table gpulink-plan <<ROWS
 3|needs 2048 GPUs|plan model.yaml $cluster --set parallel.dp=1024 --set batch.global=1024
 3|no such file|plan missing.yaml $cluster
 3|loop.yaml: .*ymbolic links|plan loop.yaml $cluster
-3|loop.db: .*ymbolic links|plan model.yaml --cluster loop.db
-3|loop.yaml: .*ymbolic links|plan model.yaml $cluster --set prices=./loop.yaml
+3|'loop.db'|plan model.yaml --cluster loop.db
+3|./loop.yaml|plan model.yaml $cluster --set prices=./loop.yaml
 3|loop.csv: .*ymbolic links|validate loop.csv
-3|loop.db: .*ymbolic links|accept model.yaml $cluster --measured loop.db
+3|'loop.db'|accept model.yaml $cluster --measured loop.db
 3|no such cluster|plan model.yaml --cluster nowhere
 2|catalogue has no link 'wet-string'|plan model.yaml $cluster --set cluster.intra_node.link=wet-string
 2|catalogue has no GPU 'H100'|plan model.yaml $cluster --set cluster.gpu=H100
