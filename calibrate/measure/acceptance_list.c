@@ -50,12 +50,11 @@ static bool fail(const reader *r, list_column column, const char *words, const c
         found != NULL ? gl_printable(found, shown, sizeof shown) : "", found != NULL ? "'" : "");
 }
 
-'/* ---- header ---- */
+/* ---- header ---- */
 
-    /* Files of another kind are told by their first line, before anything else that is wrong in
-       them. */
-    static bool
-    find_columns(reader *r, const char *name, const char *text, size_t length)
+/* Files of another kind are told by their first line, before anything else that is wrong in
+   them. */
+static bool find_columns(reader *r, const char *name, const char *text, size_t length)
 {
     static const list_column needed[] = {COLUMN_COLLECTIVE, COLUMN_RANKS, COLUMN_SIZE};
     const gl_mark mark = {.file = name, .line = 1, .column = 1};
