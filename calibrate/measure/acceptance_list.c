@@ -52,8 +52,7 @@ static bool fail(const reader *r, list_column column, const char *words, const c
 
 /* ---- header ---- */
 
-/* Files of another kind are told by their first line, before anything else that is wrong in
-   them. */
+/* Files of another kind are told by their first line, before all else that is wrong in them. */
 static bool find_columns(reader *r, const char *name, const char *text, size_t length)
 {
     static const list_column needed[] = {COLUMN_COLLECTIVE, COLUMN_RANKS, COLUMN_SIZE};
@@ -62,7 +61,7 @@ static bool find_columns(reader *r, const char *name, const char *text, size_t l
     while (start < length && (text[start] == '\n' || text[start] == '\r'))
         start++;
     const char *end = memchr(text + start, '\n', length - start);
-    if (!gl_csv_parse(name, text, end != NULL ? (size_t)(end - text) : length, GL_CSV_PLAIN,
+    if (!gl_csv_parse(name, text, end != NULL ? (size_t)(end - text) + 1 : length, GL_CSV_PLAIN,
                       r->arena, &r->csv, r->err))
         return false;
     for (int c = 0; c < COLUMN_COUNT; c++)
