@@ -10,10 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const gl_nccl_algorithms[] = {
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "mixed"};
-const char *const gl_nccl_protocols[] = {"ll", "ll128", "simple", "mixed"};
-
 void gl_nccl_log_begin(gl_nccl_log *log)
 {
     memset(log, 0, sizeof *log);
@@ -55,24 +51,10 @@ static size_t glued_length(const gl_nccl_log *log, const char *token, size_t len
     return after_row && numeric < length && isalpha((unsigned char)token[numeric]) ? numeric : 0;
 }
 
-static size_t skip_blanks_back(const char *line, size_t at)
-{
-    while (at > 0 && line[at - 1] == ' ')
-        at--;
-    return at;
-}
-
-static size_t skip_token_back(const char *line, size_t at)
-{
-    while (at > 0 && line[at - 1] != ' ')
-        at--;
-    return at;
-}
-
 /* NCCL_DEBUG_TIMESTAMP_* puts "[2026-11-30 02:26:33] " before the host. */
 static size_t without_timestamp(const char *line, size_t head)
 {
-    size_t end = skip_blanks_back(line, head);
+    size_t end = gl_prefix_blanks_back(line, head);
     if (end == 0 || line[end - 1] != ']')
         return head;
     size_t open = end - 1;
@@ -90,17 +72,12 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
         mark = strstr(line, "NCCL WARN ");
     if (mark == NULL)
         return false;
-    size_t at = skip_blanks_back(line, (size_t)(mark - line));
-    if (at > 0 && line[at - 1] != ']') /* 2.30: the source file stands before "NCCL WARN" */
-        at = skip_blanks_back(line, skip_token_back(line, at));
-    if (at == 0 || line[at - 1] != ']')
-        return false;
-    at = skip_blanks_back(line, skip_token_back(line, at));
-    size_t token = skip_token_back(line, at);
+    size_t at = gl_prefix_host_end(line, (size_t)(mark - line));
+    size_t token = gl_prefix_word_back(line, at);
     size_t length = gl_prefix_host_length(line + token, at - token);
     if (length == 0)
         return false;
-    bool after_row = skip_blanks_back(line, token) > 0;
+    bool after_row = gl_prefix_blanks_back(line, token) > 0;
     size_t glued = glued_length(log, line + token, length, after_row);
     *head = without_timestamp(line, token + glued);
     *host = line + token + glued;
@@ -122,55 +99,32 @@ void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name
     log->environment[log->environment_count++] = kept;
 }
 
-/* "NCCL_X set by environment to Y." (the full stop since 2.27) */
 static void read_setting(gl_nccl_log *log, gl_arena *arena, const char *text)
 {
-    static const char middle[] = " set by environment to ";
-    const char *found = strstr(text, middle);
-    char name[101], value[351];
-    if (found == NULL || !gl_starts_with(text, "NCCL_") || found - text > 100)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)(found - text), text);
-    snprintf(value, sizeof value, "%s", found + strlen(middle));
-    size_t length = strlen(value);
-    while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '.'))
-        value[--length] = '\0';
-    gl_nccl_log_environment(log, arena, name, value);
+    gl_nccl_said_setting said;
+    if (gl_nccl_line_setting(text, &said) && said.by_environment)
+        gl_nccl_log_environment(log, arena, gl_arena_strndup(arena, said.name, said.name_length),
+                                gl_arena_strndup(arena, said.value, said.value_length));
 }
 
 /* ---- single facts ---- */
 
-static const char *copy_word(gl_arena *arena, const char *text, const char *end_characters)
-{
-    size_t length = strcspn(text, end_characters);
-    return gl_arena_strndup(arena, text, length < 60 ? length : 60);
-}
-
-/* "NCCL version 2.28.9+cuda13.0" */
 static void read_version(gl_nccl_log *log, gl_arena *arena, const char *text)
 {
-    if (!gl_starts_with(text, "NCCL version ") || !isdigit((unsigned char)text[13]))
+    const char *version = gl_nccl_line_version(text);
+    if (version == NULL)
         return;
-    const char *version = copy_word(arena, text + 13, "+ ");
-    log->nccl_version = version;
-    const char *cuda = strstr(text + 13, "+cuda");
+    log->nccl_version = gl_nccl_line_word(arena, version, "+ ");
+    const char *cuda = strstr(version, "+cuda");
     if (cuda != NULL)
-        log->cuda_version = copy_word(arena, cuda + 5, " ");
-}
-
-static int number_after(const char *text, const char *word)
-{
-    const char *found = strstr(text, word);
-    if (found == NULL)
-        return 0;
-    long value = strtol(found + strlen(word), NULL, 10);
-    return value > 0 && value <= 10000000 ? (int)value : 0;
+        log->cuda_version = gl_nccl_line_word(arena, cuda + 5, " ");
 }
 
 /* "comm 0x… rank 1 nRanks 16 nNodes 2 localRanks 8 …": the largest communicator counts. */
 static void read_communicator(gl_nccl_log *log, const char *text)
 {
-    int nodes = number_after(text, " nNodes "), ranks = number_after(text, " nRanks ");
+    int nodes = (int)gl_nccl_line_number(text, " nNodes ", 0);
+    int ranks = (int)gl_nccl_line_number(text, " nRanks ", 0);
     if (nodes > 0 && ranks >= log->ranks) {
         log->ranks = ranks;
         log->nodes = nodes;
@@ -268,66 +222,15 @@ static void read_ib_list(gl_nccl_log *log, const char *text)
     }
 }
 
-/* ---- which algorithm and protocol ---- */
-
-/* Compares names regardless of case and '_'. */
-static bool same_name(const char *text, size_t length, const char *name)
-{
-    size_t i = 0;
-    for (; *name != '\0'; name++) {
-        if (*name == '_')
-            continue;
-        while (i < length && text[i] == '_')
-            i++;
-        if (i == length || tolower((unsigned char)text[i]) != *name)
-            return false;
-        i++;
-    }
-    return i == length;
-}
-
-static int find_choice(const char *text, const char *const *names, int count)
-{
-    size_t length = strcspn(text, " ,");
-    if (length > 0 && isdigit((unsigned char)text[0])) {
-        long index = strtol(text, NULL, 10);
-        return index < count ? (int)index : -1;
-    }
-    for (int i = 0; i < count; i++)
-        if (same_name(text, length, names[i]))
-            return i;
-    return -1;
-}
-
-/* Which collective "AllReduce: " names; GL_COLLECTIVE_COUNT for none. */
-static int named_collective(const char *text, const char *end)
-{
-    const char *colon = memchr(text, ':', (size_t)(end - text));
-    if (colon == NULL)
-        return GL_COLLECTIVE_COUNT;
-    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
-        if (same_name(text, (size_t)(colon - text), gl_collective_name((gl_collective)i)))
-            return i;
-    return GL_COLLECTIVE_COUNT;
-}
-
-/* "AllReduce: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}", older "8 Bytes -> Algo 1 proto
- * 0 time 7.2". */
 static void read_choice(gl_nccl_log *log, const char *text)
 {
-    static const char middle[] = " Bytes -> Algo ";
-    const char *found = strstr(text, middle);
-    if (found == NULL)
+    gl_nccl_choice choice;
+    if (!gl_nccl_line_choice(text, &choice))
         return;
-    int collective = named_collective(text, found);
-    int algorithm = find_choice(found + strlen(middle), gl_nccl_algorithms, GL_NCCL_ALGORITHMS);
-    const char *proto = strstr(found, " proto ");
-    int protocol =
-        proto != NULL ? find_choice(proto + 7, gl_nccl_protocols, GL_NCCL_PROTOCOLS) : -1;
-    if (algorithm >= 0)
-        log->algorithms[collective] |= 1u << algorithm;
-    if (protocol >= 0)
-        log->protocols[collective] |= 1u << protocol;
+    if (choice.algorithm >= 0)
+        log->algorithms[choice.collective] |= 1u << choice.algorithm;
+    if (choice.protocol >= 0)
+        log->protocols[choice.collective] |= 1u << choice.protocol;
 }
 
 void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host_name, const char *text)
@@ -353,7 +256,7 @@ void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host_name, 
         break;
     case 'U':
         if (gl_starts_with(text, "Using network "))
-            log->network = copy_word(arena, text + 14, " ");
+            log->network = gl_nccl_line_word(arena, text + 14, " ");
         break;
     case '+':
         log->nvlink_in_dump = log->nvlink_in_dump || gl_starts_with(text, "+ NVL[");
@@ -397,10 +300,8 @@ static const char *forced(const gl_nccl_log *log, const char *variable, const ch
     const char *value = setting_of(log, variable);
     if (value == NULL || isdigit((unsigned char)value[0]))
         return "";
-    for (int i = 0; i < count; i++)
-        if (same_name(value, strlen(value), names[i]))
-            return names[i];
-    return "";
+    int found = gl_nccl_name_find(value, strlen(value), names, count);
+    return found >= 0 ? names[found] : "";
 }
 
 const char *gl_nccl_log_algorithm(const gl_nccl_log *log, gl_collective collective)

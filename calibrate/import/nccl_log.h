@@ -6,6 +6,7 @@
 #ifndef GL_CALIBRATE_NCCL_LOG_H
 #define GL_CALIBRATE_NCCL_LOG_H
 
+#include "calibrate/import/nccl_line.h"
 #include "common/arena.h"
 #include "common/calibration.h"
 
@@ -16,12 +17,6 @@ enum { GL_NCCL_LOG_NICS_MAX = 64, GL_NCCL_LOG_HOSTS_MAX = 256, GL_NCCL_LOG_ENVIR
 
 /* Sets of graph path types, of algorithms and of protocols, as bits. */
 enum { GL_NCCL_PATH_NVLINK = 1, GL_NCCL_PATH_PCIE = 2 };
-
-/* Names of algorithms and protocols in the order of NCCL's own numbers, which logs before 2.24
- * print instead; the last is "mixed": several. */
-enum { GL_NCCL_ALGORITHMS = 7, GL_NCCL_PROTOCOLS = 3 };
-extern const char *const gl_nccl_algorithms[GL_NCCL_ALGORITHMS + 1];
-extern const char *const gl_nccl_protocols[GL_NCCL_PROTOCOLS + 1];
 
 /* How ranks are joined, from channel lines. */
 typedef struct gl_nccl_log_channels {
