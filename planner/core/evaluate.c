@@ -32,7 +32,7 @@ gl_evaluator *gl_evaluator_create(const gl_workload *base, const gl_cluster *clu
     e->stages = gl_memo_create(kept, 1, sizeof(gl_stage *));
     e->layouts = gl_memo_create(kept, 4, sizeof(gl_layout));
     e->compute = gl_memo_create(kept, 4, sizeof(gl_compute));
-    e->calls = gl_call_memo(kept);
+    e->calls = gl_call_memo(&e->cluster, kept);
     e->bases = gl_base_memo(kept);
     return e;
 }

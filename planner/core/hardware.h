@@ -151,6 +151,13 @@ typedef struct gl_cluster {
     const gl_overlap_taxes *overlap_taxes; /* … the catalogue; NULL: none */
 } gl_cluster;
 
+/* Switches between nodes that a group touches where they are known, and its nodes on the fullest
+ * one. */
+typedef struct gl_reach {
+    int leaves, nodes_on_leaf; /* leaf switches (of a rail); 0 = not known */
+    int pods, nodes_in_pod;    /* what cores join */
+} gl_reach;
+
 /* GPUs that the link inside a node joins. */
 static inline int gl_cluster_domain(const gl_cluster *cluster)
 {

@@ -180,8 +180,7 @@ static void thin_curves(const gl_cluster *before, gl_cluster *cluster, gl_arena 
     gl_curve *curves = GL_ARENA_NEW(arena, gl_curve, cluster->inter.curve_count);
     for (size_t i = 0; i < cluster->inter.curve_count; i++) {
         const gl_curve *c = &cluster->inter.curves[i];
-        double factor = gl_rules_fabric_slowdown(cluster, c->collective, c->placement.nodes) /
-                        gl_rules_fabric_slowdown(before, c->collective, c->placement.nodes);
+        double factor = gl_rules_curve_thinning(cluster, c) / gl_rules_curve_thinning(before, c);
         curves[i] = *c;
         curves[i].samples = scaled_samples(c, 1, factor, arena);
     }

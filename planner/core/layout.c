@@ -239,6 +239,21 @@ void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int 
     }
 }
 
+void gl_layout_mark_switches(gl_layout *layout, const gl_parallel *parallel, int gpus_per_node,
+                             int nodes_on_leaf, int nodes_in_pod)
+{
+    gl_layout leaves = gl_layout_build(parallel, nodes_on_leaf * gpus_per_node);
+    gl_layout pods = gl_layout_build(parallel, nodes_in_pod * gpus_per_node);
+    for (int i = 0; i < GL_GROUP_COUNT; i++) {
+        int on_node = layout->groups[i].ranks_per_node;
+        layout->reach[i] =
+            (gl_reach){.leaves = leaves.groups[i].nodes,
+                       .nodes_on_leaf = (leaves.groups[i].ranks_per_node + on_node - 1) / on_node,
+                       .pods = pods.groups[i].nodes,
+                       .nodes_in_pod = (pods.groups[i].ranks_per_node + on_node - 1) / on_node};
+    }
+}
+
 /* Pairs of stages are many on a site, but only the one between its last and the next site's first
  * stage uses the line. */
 gl_layout gl_layout_over_sites(const gl_parallel *parallel, int gpus_per_site)

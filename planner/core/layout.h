@@ -3,6 +3,7 @@
 #ifndef GL_CORE_LAYOUT_H
 #define GL_CORE_LAYOUT_H
 
+#include "planner/core/hardware.h"
 #include "planner/core/workload.h"
 
 typedef enum gl_group {
@@ -24,6 +25,7 @@ typedef struct gl_layout {
     /* Domains of a fast link (pairs of cards) over which a group's ranks of one node spread; 0 or
      * 1: one. */
     int domains[GL_GROUP_COUNT];
+    gl_reach reach[GL_GROUP_COUNT]; /* all 0 where switches are not known */
 } gl_layout;
 
 /*
@@ -38,6 +40,11 @@ gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
 /* Counts the domains of so many neighbouring GPUs, which divide a node, over which each group's
  * ranks of one node spread. */
 void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int domain_gpus);
+
+/* Counts the switches that each group touches: leaves of so many nodes, and pods of so many.
+ * Strides count: two nodes that are a leaf apart lie under two leaves. */
+void gl_layout_mark_switches(gl_layout *layout, const gl_parallel *parallel, int gpus_per_node,
+                             int nodes_on_leaf, int nodes_in_pod);
 
 /* The same over sites of so many GPUs: nodes are sites, ranks_per_node ranks on the fullest site,
  * concurrent_groups the groups of the kind that share a site's line. */

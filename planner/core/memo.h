@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GL_MEMO_KEY_MAX = 4 };
+enum { GL_MEMO_KEY_MAX = 8 };
 
 /* Numbers that tell one question from another; unused ones are 0. */
 typedef struct gl_memo_key {

@@ -27,6 +27,7 @@ typedef struct prepared {
     const gl_family *family; /* NULL: alone */
     const char *source;      /* "curve 3 of lab" */
     bool other_link;         /* faster than the cluster's link inside a node can be */
+    bool other_nics;         /* faster than its NICs can be */
 } prepared;
 
 /* The curves of one collective. */
@@ -109,33 +110,65 @@ static void find_family(curve_set *shelf, size_t first, gl_arena *arena)
  * that the cluster has now. A tenth is left for the nominal figure and the measurement. */
 static const double MEASURED_OVER_LEAST = 0.9;
 
+static gl_network_query largest_call(const gl_curve_fit *fit)
+{
+    return (gl_network_query){.collective = fit->curve->collective,
+                              .placement = fit->curve->placement,
+                              .size_bytes = fit->size_bytes[fit->quality.points - 1],
+                              .figures_only = true};
+}
+
 static bool is_over_other_link(const gl_cluster *cluster, const gl_curve_fit *fit)
 {
-    const gl_curve *curve = fit->curve;
-    size_t last = fit->quality.points - 1;
-    const gl_network_query query = {.collective = curve->collective,
-                                    .placement = curve->placement,
-                                    .size_bytes = fit->size_bytes[last],
-                                    .figures_only = true};
+    const gl_network_query query = largest_call(fit);
     double factor = cluster->intra.bandwidth_factor > 0 ? cluster->intra.bandwidth_factor : 1;
-    return curve->placement.nodes > 1 &&
-           fit->time_s[last] <
+    return query.placement.nodes > 1 &&
+           fit->time_s[fit->quality.points - 1] <
                MEASURED_OVER_LEAST * factor * gl_rules_intra_least_s(cluster, &query);
 }
 
-/* "curve 3 of lab (all_reduce over 32 ranks, 8 in a node) is faster than pcie5-x16 can be …" */
-static const char *mark_other_link(const gl_cluster *cluster, prepared *item, gl_arena *arena)
+/* A curve follows its NICs where another bandwidth of them is asked about. */
+static bool is_over_other_nics(const gl_cluster *cluster, const gl_curve_fit *fit)
+{
+    const gl_network_query query = largest_call(fit);
+    return fit->time_s[fit->quality.points - 1] <
+           MEASURED_OVER_LEAST * gl_rules_inter_least_s(cluster, &query);
+}
+
+/* "curve 3 of lab (all_reduce over 32 ranks, 8 in a node) is faster than pcie5-x16 inside a node
+ * can be …" */
+static const char *other_text(const prepared *item, const char *what, const char *link,
+                              gl_arena *arena)
 {
     const gl_curve *curve = item->fit->curve;
+    return gl_arena_printf(arena,
+                           "%s (%s over %d ranks, %d in a node) is faster than %s can be: it was "
+                           "measured over %s; %s decides where it is slower",
+                           item->source, gl_collective_name(curve->collective),
+                           curve->placement.ranks, curve->placement.ranks_per_node, what,
+                           item->other_nics ? "other NICs" : "another link", link);
+}
+
+/* Adds a text for each tier that is not the one described. */
+static size_t mark_other_link(const gl_cluster *cluster, prepared *item, const char **texts,
+                              gl_arena *arena)
+{
+    size_t count = 0;
     item->other_link = is_over_other_link(cluster, item->fit);
-    if (!item->other_link)
-        return NULL;
-    return gl_arena_printf(
-        arena,
-        "%s (%s over %d ranks, %d in a node) is faster than %s inside a node can "
-        "be: it was measured over another link; %s decides where it is slower",
-        item->source, gl_collective_name(curve->collective), curve->placement.ranks,
-        curve->placement.ranks_per_node, cluster->intra.link->name, cluster->intra.link->name);
+    if (item->other_link) {
+        const char *link = cluster->intra.link->name;
+        texts[count++] =
+            other_text(item, gl_arena_printf(arena, "%s inside a node", link), link, arena);
+    }
+    item->other_nics = is_over_other_nics(cluster, item->fit);
+    if (item->other_nics) {
+        const char *link = cluster->inter.link->name;
+        int nics = cluster->nics_per_node > 0 ? cluster->nics_per_node : 1;
+        const char *what =
+            gl_arena_printf(arena, "%d NIC%s of %s", nics, nics == 1 ? "" : "s", link);
+        texts[count++] = other_text(item, what, link, arena);
+    }
+    return count;
 }
 
 gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
@@ -163,9 +196,7 @@ gl_network *gl_network_create(const gl_cluster *cluster, gl_arena *arena,
     for (int c = 0; c < GL_COLLECTIVE_COUNT; c++)
         for (size_t i = 0; i < network->shelves[c].count; i++) {
             prepared *item = &network->shelves[c].items[i];
-            const char *text = mark_other_link(cluster, item, arena);
-            if (text != NULL)
-                texts[warned++] = text;
+            warned += mark_other_link(cluster, item, texts + warned, arena);
             find_family(&network->shelves[c], i, arena);
         }
     *warnings = texts;
@@ -253,15 +284,16 @@ static bool shares_unmeasured(const gl_curve *curve, const gl_placement *want)
 /* Bandwidth that the curve's group had over that of the wanted: its share of NICs, and of uplinks
  * that are thinned. A trend between counts that were measured has the latter in it. */
 static double share_ratio(const gl_cluster *cluster, const gl_curve *curve,
-                          const gl_placement *want, bool thinned)
+                          const gl_network_query *query, bool thinned)
 {
-    const gl_placement *have = &curve->placement;
+    const gl_placement *want = &query->placement;
     if (want->nodes <= 1)
         return 1;
-    double nics = gl_rules_nics_share(cluster, have) / gl_rules_nics_share(cluster, want);
-    return thinned ? nics * gl_rules_fabric_slowdown(cluster, curve->collective, want->nodes) /
-                         gl_rules_fabric_slowdown(cluster, curve->collective, have->nodes)
-                   : nics;
+    double nics =
+        gl_rules_nics_share(cluster, &curve->placement) / gl_rules_nics_share(cluster, want);
+    return thinned
+               ? nics * gl_rules_thinning(cluster, query) / gl_rules_curve_thinning(cluster, curve)
+               : nics;
 }
 
 /*
@@ -272,14 +304,14 @@ static double share_ratio(const gl_cluster *cluster, const gl_curve *curve,
  * uplinks.
  */
 static double moved_time(const gl_cluster *cluster, const gl_curve_fit *fit, double time_s,
-                         const gl_placement *want)
+                         const gl_network_query *query)
 {
-    const gl_placement *have = &fit->curve->placement;
+    const gl_placement *have = &fit->curve->placement, *want = &query->placement;
     gl_collective collective = fit->curve->collective;
     double floor_s = fmin(fit->quality.floor_s, time_s);
     double depth = log2(want->ranks) / log2(have->ranks);
     double bytes = gl_bus_factor(collective, want->ranks) / gl_bus_factor(collective, have->ranks);
-    double share = share_ratio(cluster, fit->curve, want, true);
+    double share = share_ratio(cluster, fit->curve, query, true);
     return floor_s * (1 + depth) / 2 + (time_s - floor_s) * bytes * share;
 }
 
@@ -327,19 +359,19 @@ static const char *curve_formula(const prepared *item, const gl_network_query *q
 }
 
 static gl_curve_time move_time(const gl_network *network, const prepared *item, double d,
-                               const gl_placement *want, double size_bytes)
+                               const gl_network_query *query, double size_bytes)
 {
     const gl_cluster *cluster = network->cluster;
-    const gl_placement *have = &item->fit->curve->placement;
+    const gl_placement *have = &item->fit->curve->placement, *want = &query->placement;
     if (d == 0)
         return gl_curve_eval(item->fit, size_bytes);
     if (family_fits(item, want) && have->ranks != want->ranks)
         return gl_family_eval(item->family, want->ranks,
-                              share_ratio(cluster, item->fit->curve, want,
+                              share_ratio(cluster, item->fit->curve, query,
                                           !gl_family_between(item->family, want->ranks)),
                               size_bytes);
     gl_curve_time t = gl_curve_eval(item->fit, size_bytes);
-    t.time_s = moved_time(cluster, item->fit, t.time_s, want);
+    t.time_s = moved_time(cluster, item->fit, t.time_s, query);
     t.error_frac = hypot(t.error_frac, RANK_ERROR_PER_OCTAVE * d);
     t.evidence = gl_evidence_worst(t.evidence, GL_EVIDENCE_EXTRAPOLATED_RANKS);
     return t;
@@ -363,7 +395,7 @@ static gl_network_time time_from_curve(const gl_network *network, const prepared
                                        gl_arena *arena)
 {
     const gl_curve *curve = item->fit->curve;
-    gl_curve_time ct = move_time(network, item, d, &query->placement, size_bytes);
+    gl_curve_time ct = move_time(network, item, d, query, size_bytes);
     gl_network_time t = {.time_s = ct.time_s,
                          .error_frac = ct.error_frac,
                          .session_error_frac = session_error(item->fit, ct.time_s),
@@ -570,6 +602,32 @@ static void add_inside(const gl_network *network, const gl_network_query *query,
                                      gl_quantity_text(inside_s, GL_SECONDS, arena));
 }
 
+/*
+ * What was measured elsewhere, over other groups or of a related collective, takes no less than the
+ * NICs that are described must; what was measured over other NICs no less than the catalogue says.
+ */
+static void add_between(const gl_network *network, const gl_network_query *query, bool elsewhere,
+                        bool foreign, gl_arena *arena, gl_network_time *t)
+{
+    const gl_cluster *cluster = network->cluster;
+    double error_frac = 0, between_s = 0;
+    if (foreign)
+        between_s = gl_rules_inter_s(cluster, query, &error_frac);
+    else if (elsewhere)
+        between_s = gl_rules_inter_least_s(cluster, query);
+    if (between_s <= t->time_s * (1 + 1e-9))
+        return;
+    if (!query->figures_only)
+        t->formula = gl_arena_printf(arena, "%s: %s; its NICs of %s take %s, which decides",
+                                     t->formula, gl_quantity_text(t->time_s, GL_SECONDS, arena),
+                                     cluster->inter.link->name,
+                                     gl_quantity_text(between_s, GL_SECONDS, arena));
+    t->tier_s[1] = t->time_s = between_s;
+    t->error_frac = fmax(t->error_frac, error_frac);
+    t->transport = cluster->inter.link->transport;
+    t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
+}
+
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,
                       gl_network_time *out)
 {
@@ -592,6 +650,8 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     /* Not earlier: every curve of a session has this error, so it chooses none. */
     out->error_frac = hypot(out->error_frac, out->session_error_frac);
     add_inside(network, query, takes_related || item->other_link, arena, out);
+    add_between(network, query, takes_related || d > 0, !takes_related && item->other_nics, arena,
+                out);
     for (int tier = 0; tier < 2; tier++)
         out->alone_s[tier] = query->figures_only ? 0 : out->tier_s[tier];
     return true;

@@ -30,6 +30,8 @@ typedef struct gl_network_query {
     bool allow_extrapolation; /* answer even beyond the rank counts that the evidence carries */
     bool figures_only;        /* leave `source`, `formula` and `alone_s` empty: fast, and
                                  allocates nothing */
+    gl_reach reach;           /* switches that the group touches (gl_layout); all 0: as many as its
+                                 nodes, side by side, need */
     int domains;              /* of a fast link over which the group's ranks of one node spread
                                  (gl_layout); 0 or 1: one */
     gl_placement over_sites;  /* where the cluster has several sites: sites that the group touches

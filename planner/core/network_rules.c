@@ -154,58 +154,103 @@ double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placem
     return fmin(reachable, nics / groups);
 }
 
-/* Nodes that one leaf switch joins (of each rail, where leaves join rails). The leaf of a rail-only
- * network has no uplinks. */
-static double nodes_on_leaf(const gl_cluster *cluster)
+static int ports_per_node(const gl_cluster *cluster)
 {
-    int down = cluster->fabric == GL_FABRIC_RAIL_ONLY
-                   ? cluster->radix
-                   : gl_fabric_down(cluster->radix, cluster->oversubscription);
-    int ports_per_node = cluster->fabric == GL_FABRIC_FAT_TREE ? cluster->nics_per_node : 1;
-    return floor((double)down / (ports_per_node > 0 ? ports_per_node : 1));
+    return cluster->nics_per_node > 0 ? cluster->nics_per_node : 1;
+}
+
+/* Switch ports for nodes: of a leaf; of a switch that joins everything, which needs no uplinks. The
+ * leaf of a rail-only network has none either. */
+int gl_rules_nodes_on_leaf(const gl_cluster *cluster)
+{
+    bool rail_only = cluster->fabric == GL_FABRIC_RAIL_ONLY;
+    bool one_switch = (int64_t)cluster->nodes * ports_per_node(cluster) <= cluster->radix;
+    if (!rail_only && one_switch && cluster->nodes > 0)
+        return cluster->nodes;
+    int down =
+        rail_only ? cluster->radix : gl_fabric_down(cluster->radix, cluster->oversubscription);
+    int nodes = cluster->fabric == GL_FABRIC_FAT_TREE ? down / ports_per_node(cluster) : down;
+    return nodes > 1 ? nodes : 1; /* with more ports than a leaf has, some of them elsewhere */
 }
 
 /* Nodes under as many leaves as share their spines. */
-static double nodes_below(const gl_cluster *cluster, int leaves)
+static int nodes_below(const gl_cluster *cluster, int leaves)
 {
-    bool rails = cluster->fabric == GL_FABRIC_RAIL_OPTIMISED && cluster->nics_per_node > 1;
-    return nodes_on_leaf(cluster) *
-           fmax(1, floor((double)leaves / (rails ? cluster->nics_per_node : 1)));
+    int rails = cluster->fabric == GL_FABRIC_RAIL_OPTIMISED ? ports_per_node(cluster) : 1;
+    int64_t nodes =
+        gl_rules_nodes_on_leaf(cluster) * (int64_t)(leaves > rails ? leaves / rails : 1);
+    return nodes < GL_NODES_MAX ? (int)nodes : GL_NODES_MAX;
 }
 
-/* Nodes that spines join without a core: every spine has a port for every leaf of the network or,
- * where those are more than its ports, of its pod. */
-static double nodes_in_pod(const gl_cluster *cluster)
+/* Every spine has a port for every leaf of the network or, where those are more than its ports, of
+ * its pod. */
+int gl_rules_nodes_in_pod(const gl_cluster *cluster)
 {
-    double two_tiers = nodes_below(cluster, cluster->radix);
+    int two_tiers = nodes_below(cluster, cluster->radix);
     return cluster->nodes <= two_tiers
                ? two_tiers
                : nodes_below(cluster,
                              gl_fabric_down(cluster->radix, cluster->core_oversubscription));
 }
 
+/* What so many nodes side by side touch, from the first of a pod on; all 0 without a radix. */
+static gl_reach reach_side_by_side(const gl_cluster *cluster, int nodes)
+{
+    if (cluster->radix <= 0 || nodes < 1)
+        return (gl_reach){0};
+    int leaf = gl_rules_nodes_on_leaf(cluster), pod = gl_rules_nodes_in_pod(cluster);
+    return (gl_reach){.leaves = (nodes + leaf - 1) / leaf,
+                      .nodes_on_leaf = nodes < leaf ? nodes : leaf,
+                      .pods = (nodes + pod - 1) / pod,
+                      .nodes_in_pod = nodes < pod ? nodes : pod};
+}
+
+static int levels_of(const gl_reach *reach)
+{
+    return reach->leaves <= 1 ? 1 : reach->pods <= 1 ? 2 : 3;
+}
+
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes)
 {
-    if (cluster->radix <= 0 || nodes <= nodes_on_leaf(cluster))
-        return 1;
-    return nodes <= nodes_in_pod(cluster) ? 2 : 3;
+    const gl_reach reach = reach_side_by_side(cluster, nodes);
+    return levels_of(&reach);
 }
 
-/* Of the traffic of a group what leaves the `here` nodes that a switch joins. */
-static double crossing(gl_collective collective, int nodes, double here)
+/* Of the traffic of a group over so many switches what leaves the nodes of one. */
+static double crossing(gl_collective collective, int nodes, int switches, int here)
 {
-    if (nodes <= here)
+    if (switches <= 1)
         return 0;
-    return gl_is_pairwise(collective) ? (nodes - fmax(1, here)) / (nodes - 1.0) : 1;
+    return gl_is_pairwise(collective) ? (nodes - here) / (nodes - 1.0) : 1;
 }
 
-double gl_rules_fabric_slowdown(const gl_cluster *cluster, gl_collective collective, int nodes)
+static double thinning(const gl_cluster *cluster, gl_collective collective, int nodes,
+                       const gl_reach *reach)
 {
     double leaf = cluster->oversubscription, spine = leaf * cluster->core_oversubscription;
-    if (cluster->radix <= 0)
+    if (reach->leaves == 0)
         return nodes > 1 ? fmax(1, leaf) : 1;
-    return fmax(1, fmax(leaf * crossing(collective, nodes, nodes_on_leaf(cluster)),
-                        spine * crossing(collective, nodes, nodes_in_pod(cluster))));
+    return fmax(1, fmax(leaf * crossing(collective, nodes, reach->leaves, reach->nodes_on_leaf),
+                        spine * crossing(collective, nodes, reach->pods, reach->nodes_in_pod)));
+}
+
+/* Of the group that is asked about, and of one that a curve was measured over. */
+static gl_reach reach_of(const gl_cluster *cluster, const gl_network_query *query)
+{
+    return query->reach.leaves > 0 ? query->reach
+                                   : reach_side_by_side(cluster, query->placement.nodes);
+}
+
+double gl_rules_thinning(const gl_cluster *cluster, const gl_network_query *query)
+{
+    const gl_reach reach = reach_of(cluster, query);
+    return thinning(cluster, query->collective, query->placement.nodes, &reach);
+}
+
+double gl_rules_curve_thinning(const gl_cluster *cluster, const gl_curve *curve)
+{
+    const gl_reach reach = reach_side_by_side(cluster, curve->placement.nodes);
+    return thinning(cluster, curve->collective, curve->placement.nodes, &reach);
 }
 
 const gl_link *gl_rules_inside_link(const gl_cluster *cluster, const gl_network_query *query)
@@ -239,19 +284,16 @@ static path inter_path(const gl_cluster *cluster, const gl_network_query *query,
                        const gl_curve_fit *fit)
 {
     const gl_placement *want = &query->placement;
-    double nics = gl_rules_nics_share(cluster, want),
-           slowdown = gl_rules_fabric_slowdown(cluster, query->collective, want->nodes);
+    double nics = gl_rules_nics_share(cluster, want), slowdown = gl_rules_thinning(cluster, query);
     if (fit != NULL)
         return path_of_curve(fit, cluster->inter.link,
                              nics / gl_rules_nics_share(cluster, &fit->curve->placement) *
-                                 gl_rules_fabric_slowdown(cluster, fit->curve->collective,
-                                                          fit->curve->placement.nodes) /
-                                 slowdown);
+                                 gl_rules_curve_thinning(cluster, fit->curve) / slowdown);
     path p = path_of(cluster->inter.link, query->collective);
+    const gl_reach reach = reach_of(cluster, query);
     p.bw_bytes_per_s *= nics / slowdown;
     p.half_bytes *= nics;
-    p.step_s += value_of(&cluster->inter.link->level_latency_s) *
-                (gl_rules_switch_levels(cluster, want->nodes) - 1);
+    p.step_s += value_of(&cluster->inter.link->level_latency_s) * (levels_of(&reach) - 1);
     return p;
 }
 
@@ -376,7 +418,8 @@ static candidate nvls(const rule_case *c)
 static candidate in_network(const rule_case *c)
 {
     double size = c->query->size_bytes, r = c->query->placement.ranks_per_node;
-    double levels = gl_rules_switch_levels(c->cluster, c->query->placement.nodes);
+    const gl_reach reach = reach_of(c->cluster, c->query);
+    double levels = levels_of(&reach);
     candidate a = {.name = "in-network",
                    .latency_s = 2 * levels * c->paths[1].step_s,
                    .bytes = {2 * size * (r - 1) / r, size},
@@ -615,4 +658,31 @@ double gl_rules_intra_least_s(const gl_cluster *cluster, const gl_network_query 
         (path){.link = link, .bw_bytes_per_s = share * link->bw_bytes_per_s.value, .share = 1};
     choices all = choose(&c);
     return all.all[all.best].tier_s[0];
+}
+
+double gl_rules_inter_s(const gl_cluster *cluster, const gl_network_query *query,
+                        double *error_frac)
+{
+    if (query->placement.nodes < 2 || cluster->inter.link == NULL)
+        return 0;
+    rule_case c = {.query = query, .cluster = cluster};
+    c.paths[1] = inter_path(cluster, query, NULL);
+    choices all = choose(&c);
+    const candidate *a = &all.all[all.best];
+    if (error_frac != NULL)
+        *error_frac = error_of(&c, a, &c.paths[1]);
+    return a->tier_s[1];
+}
+
+double gl_rules_inter_least_s(const gl_cluster *cluster, const gl_network_query *query)
+{
+    const gl_link *link = cluster->inter.link;
+    if (query->placement.nodes < 2 || link == NULL)
+        return 0;
+    rule_case c = {.query = query, .cluster = cluster};
+    double nics = gl_rules_nics_share(cluster, &query->placement);
+    c.paths[1] =
+        (path){.link = link, .bw_bytes_per_s = nics * link->bw_bytes_per_s.value, .share = 1};
+    choices all = choose(&c);
+    return all.all[all.best].tier_s[1];
 }

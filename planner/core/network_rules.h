@@ -18,14 +18,24 @@ double gl_rules_nics_share(const gl_cluster *cluster, const gl_placement *placem
  * leads to where they go (NCCL's PXN): none on a fat tree. */
 double gl_rules_forwarded_bytes(const gl_cluster *cluster, const gl_network_query *query);
 
-/* Levels of switches that a message between the nodes of a group climbs, from the stated radix:
- * 1 = one leaf, 2 = leaf and spine, 3 = a core above them. Without a radix: 1. */
+/* Nodes that one leaf switch joins (of each rail, where leaves join rails), and that spines join
+ * without a core; of a cluster whose radix is known. Where one switch has a port for every NIC it
+ * joins all nodes. */
+int gl_rules_nodes_on_leaf(const gl_cluster *cluster);
+int gl_rules_nodes_in_pod(const gl_cluster *cluster);
+
+/* Levels of switches that a message between so many nodes side by side climbs: 1 = one leaf, 2 =
+ * leaf and spine, 3 = a core above them. Without a radix: 1. */
 int gl_rules_switch_levels(const gl_cluster *cluster, int nodes);
 
-/* ≥ 1: times that a group's traffic takes longer for thinned uplinks of leaves, and of spines where
- * it crosses cores. A ring or tree is taken to cross everywhere, which is cautious for ranks that
- * are ordered by leaf; of an all-to-all the share of nodes elsewhere does. */
-double gl_rules_fabric_slowdown(const gl_cluster *cluster, gl_collective collective, int nodes);
+/* ≥ 1: times that the traffic of a group takes longer for thinned uplinks of leaves, and of spines
+ * where it crosses cores. A ring or tree is taken to cross everywhere, which is cautious for ranks
+ * that are ordered by leaf; of an all-to-all the share of nodes elsewhere does. Where switches are
+ * not known all that moves between nodes crosses leaves. */
+double gl_rules_thinning(const gl_cluster *cluster, const gl_network_query *query);
+
+/* The same of a group that a curve was measured over: side by side. */
+double gl_rules_curve_thinning(const gl_cluster *cluster, const gl_curve *curve);
 
 /* Curves that stand for the links of a tier, NULL where the catalogue serves: one measured inside a
  * node, and one over several nodes with one rank on each. */
@@ -48,5 +58,13 @@ double gl_rules_intra_s(const gl_cluster *cluster, const gl_network_query *query
 /* The same at the nominal bandwidth of the link there and without latency: no measurement over this
  * link can have taken less. 0 when no link is named. */
 double gl_rules_intra_least_s(const gl_cluster *cluster, const gl_network_query *query);
+
+/* What of a collective over several nodes their NICs and switches take by the catalogue, and at the
+ * NICs' nominal bandwidth without latency or thinning, which no measurement through them can have
+ * taken less than. 0 when no link is named between nodes. `error_frac`, of one sigma, may be NULL.
+ */
+double gl_rules_inter_s(const gl_cluster *cluster, const gl_network_query *query,
+                        double *error_frac);
+double gl_rules_inter_least_s(const gl_cluster *cluster, const gl_network_query *query);
 
 #endif

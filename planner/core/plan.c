@@ -61,7 +61,7 @@ static bool build_stages(planner *p, gl_error *err)
                                      .allow_extrapolation = plan->options.allow_extrapolation,
                                      .figures_only = plan->options.step_only,
                                      .arena = p->arena,
-                                     .calls = gl_call_memo(p->arena),
+                                     .calls = gl_call_memo(p->cluster, p->arena),
                                      .texts = p->arena};
     if (!gl_stage_plans_build(&stages, plan->stages, &plan->stage_plans, err))
         return false;

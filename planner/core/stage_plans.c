@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/stage_plans.h"
 
+#include "planner/core/network_rules.h"
+
 #include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
@@ -89,20 +91,42 @@ gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_lo
     return costlier;
 }
 
+/* Where one leaf joins all nodes a group's switches need not be counted. */
+static bool has_leaves(const gl_cluster *cluster)
+{
+    return cluster->radix > 0 && gl_rules_nodes_on_leaf(cluster) < cluster->nodes;
+}
+
 gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster)
 {
     gl_layout layout = gl_layout_build(parallel, cluster->gpus_per_node);
     int domain = gl_cluster_domain(cluster);
     if (domain < cluster->gpus_per_node)
         gl_layout_mark_domains(&layout, parallel, domain);
+    if (has_leaves(cluster))
+        gl_layout_mark_switches(&layout, parallel, cluster->gpus_per_node,
+                                gl_rules_nodes_on_leaf(cluster), gl_rules_nodes_in_pod(cluster));
     return layout;
 }
 
 /* ---- calls ---- */
 
-gl_memo *gl_call_memo(gl_arena *arena)
+/* Parts of a key of call_key: without switches and sites the rest is 0. */
+gl_memo *gl_call_memo(const gl_cluster *cluster, gl_arena *arena)
 {
-    return gl_memo_create(arena, 4, sizeof(gl_network_time));
+    bool wide = has_leaves(cluster) || cluster->sites.count > 1;
+    return gl_memo_create(arena, wide ? GL_MEMO_KEY_MAX : 4, sizeof(gl_network_time));
+}
+
+static gl_memo_key call_key(const gl_network_query *q)
+{
+    const gl_placement *g = &q->placement, *s = &q->over_sites;
+    return (gl_memo_key){{(int64_t)q->size_bytes, gl_memo_pair(g->ranks, g->nodes),
+                          gl_memo_pair(g->ranks_per_node, g->concurrent_groups),
+                          gl_memo_pair(q->domains, (int)q->collective),
+                          gl_memo_pair(q->reach.leaves, q->reach.nodes_on_leaf),
+                          gl_memo_pair(q->reach.pods, q->reach.nodes_in_pod),
+                          gl_memo_pair(s->nodes, s->ranks_per_node), s->concurrent_groups}};
 }
 
 bool gl_trains_in_place(gl_collective collective)
@@ -113,26 +137,20 @@ bool gl_trains_in_place(gl_collective collective)
 static bool time_call(const gl_stage_planner *p, const gl_traffic_row *row,
                       const gl_network_time **out, gl_error *err)
 {
-    const gl_placement *g = &row->placement;
-    /* Groups of a kind lie over the sites as one: no further part of the key is needed. */
-    const gl_memo_key key = {
-        {row->size_bytes, gl_memo_pair(g->ranks, g->nodes),
-         gl_memo_pair(g->ranks_per_node,
-                      g->concurrent_groups * GL_COLLECTIVE_COUNT + (int)row->collective),
-         gl_memo_pair(p->over_sites != NULL ? (int)row->group : 0,
-                      p->layout->domains[row->group])}};
-    bool found;
-    gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     const gl_network_query query = {.collective = row->collective,
                                     .placement = row->placement,
                                     .size_bytes = (double)row->size_bytes,
                                     .in_place = gl_trains_in_place(row->collective),
                                     .allow_extrapolation = p->allow_extrapolation,
                                     .figures_only = p->figures_only,
+                                    .reach = p->layout->reach[row->group],
                                     .domains = p->layout->domains[row->group],
                                     .over_sites = p->over_sites != NULL
                                                       ? p->over_sites->groups[row->group]
                                                       : (gl_placement){0}};
+    const gl_memo_key key = call_key(&query);
+    bool found;
+    gl_network_time *time = gl_memo_get(p->calls, &key, &found);
     *out = time;
     if (found)
         return true;

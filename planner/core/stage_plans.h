@@ -27,7 +27,8 @@ gl_overlap_losses gl_overlap_losses_of(const gl_cluster *cluster);
 gl_transport gl_overlap_transport(const gl_cluster *cluster, const gl_overlap_losses *losses,
                                   const gl_network_time *time, double *tax);
 
-/* The groups of a layout on a cluster, with the domains of its nodes. */
+/* The groups of a layout on a cluster, with the domains of its nodes and the switches between them.
+ */
 gl_layout gl_layout_on(const gl_parallel *parallel, const gl_cluster *cluster);
 
 typedef struct gl_stage_planner {
@@ -50,8 +51,8 @@ typedef struct gl_stage_planner {
 /* Gradients and in-place reductions work in one buffer; gathers and exchanges between two. */
 bool gl_trains_in_place(gl_collective collective);
 
-/* For `calls`. */
-gl_memo *gl_call_memo(gl_arena *arena);
+/* For `calls` on a cluster. */
+gl_memo *gl_call_memo(const gl_cluster *cluster, gl_arena *arena);
 /* For `bases`: of one model, with its precision, buckets and overlap. */
 gl_memo *gl_base_memo(gl_arena *arena);
 

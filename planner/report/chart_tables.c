@@ -160,6 +160,8 @@ static void put_predicted(const curves *c, const char *name, const group *g,
                               .placement = g->row->placement,
                               .in_place = gl_trains_in_place(g->row->collective),
                               .allow_extrapolation = c->plan->options.allow_extrapolation,
+                              .reach = c->plan->layout.reach[g->row->group],
+                              .domains = c->plan->layout.domains[g->row->group],
                               .figures_only = true};
     if (c->plan->cluster->sites.count > 1)
         query.over_sites = c->over_sites.groups[g->row->group];

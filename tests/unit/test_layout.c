@@ -120,6 +120,32 @@ static void test_sites(void **state)
     expect(&l, GL_GROUP_PP, 2, 1, 2, 32);
 }
 
+static void expect_reach(const gl_layout *layout, gl_group group, gl_reach want)
+{
+    const gl_reach *reach = &layout->reach[group];
+    assert_int_equal(reach->leaves, want.leaves);
+    assert_int_equal(reach->nodes_on_leaf, want.nodes_on_leaf);
+    assert_int_equal(reach->pods, want.pods);
+    assert_int_equal(reach->nodes_in_pod, want.nodes_in_pod);
+}
+
+/* Sixteen nodes, two stages of eight; leaves of six nodes, pods of twelve. */
+static void test_switches(void **state)
+{
+    (void)state;
+    gl_parallel p = degrees(8, 1, 8, 2);
+    gl_layout l = gl_layout_build(&p, 8);
+    gl_layout_mark_switches(&l, &p, 8, 6, 12);
+    expect_reach(&l, GL_GROUP_TP, (gl_reach){1, 1, 1, 1});
+    /* The second stage is on nodes 8 to 15: 4, then 4 of them on a leaf; 4 in the first pod. */
+    expect_reach(&l, GL_GROUP_DP, (gl_reach){2, 4, 2, 4});
+    /* Node 0 sends to node 8, node 4 to node 12. */
+    expect_reach(&l, GL_GROUP_PP, (gl_reach){2, 1, 2, 1});
+    gl_layout_mark_switches(&l, &p, 8, 16, 16);
+    expect_reach(&l, GL_GROUP_PP, (gl_reach){1, 2, 1, 2});
+    expect_reach(&l, GL_GROUP_WORLD, (gl_reach){1, 16, 1, 16});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_nodes_that_do_not_divide),
         cmocka_unit_test(test_pipeline_neighbours),
         cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_switches),
     };
     return cmocka_run_group_tests_name("layout", tests, NULL, NULL);
 }

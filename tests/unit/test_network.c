@@ -113,6 +113,13 @@ static void a_small_group_of_a_mesh_has_its_own_wires_only(void **state)
                  120 * GB, 1e-5);
 }
 
+/* Of a group over so many nodes side by side. */
+static double thinning(const gl_cluster *cluster, gl_collective collective, int nodes)
+{
+    const gl_network_query query = {.collective = collective, .placement = {nodes, nodes, 1, 1}};
+    return gl_rules_thinning(cluster, &query);
+}
+
 static void oversubscription_divides_what_crosses_a_leaf(void **state)
 {
     gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
@@ -132,6 +139,15 @@ static void oversubscription_divides_what_crosses_a_leaf(void **state)
     assert_int_equal(gl_rules_switch_levels(&cluster, 7),
                      2); /* 51 ports hold six nodes of eight NICs */
     assert_int_equal(gl_rules_switch_levels(&cluster, 6), 1);
+    /* A pair of nodes on two leaves crosses as all do. */
+    gl_network_query pair = {.collective = GL_SENDRECV, .placement = {2, 2, 1, 8}};
+    assert_close(gl_rules_thinning(&cluster, &pair), 1, 0);
+    pair.reach = (gl_reach){.leaves = 2, .nodes_on_leaf = 1, .pods = 1, .nodes_in_pod = 2};
+    assert_close(gl_rules_thinning(&cluster, &pair), 4, 0);
+    /* 64 ports join eight nodes of eight NICs, and there is no uplink. */
+    cluster.nodes = 8;
+    assert_int_equal(gl_rules_switch_levels(&cluster, 8), 1);
+    assert_close(thinning(&cluster, GL_ALL_GATHER, 8), 1, 0);
 }
 
 /* Rail-optimised, eight NICs, 64 ports: 32 nodes on a leaf of each rail, 256 nodes without cores.
@@ -150,15 +166,15 @@ static void thinned_spines_divide_what_crosses_a_core(void **state)
     cluster.core_oversubscription = 7; /* pods of 56 leaves, seven of each rail */
     assert_int_equal(gl_rules_switch_levels(&cluster, 224), 2);
     assert_int_equal(gl_rules_switch_levels(&cluster, 225), 3);
-    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 224), 1, 0);
-    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 225), 7, 0);
-    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALLTOALL, 448), 7 * 224 / 447.0, 1e-12);
+    assert_close(thinning(&cluster, GL_ALL_GATHER, 224), 1, 0);
+    assert_close(thinning(&cluster, GL_ALL_GATHER, 225), 7, 0);
+    assert_close(thinning(&cluster, GL_ALLTOALL, 448), 7 * 224 / 447.0, 1e-12);
     gl_placement far = {225, 225, 1, 8};
     assert_close(time_of(&cluster, GL_ALL_GATHER, far, 1e12, *state).busbw_bytes_per_s, 45 * GB / 7,
                  1e-9);
     /* What leaves spines has already left leaves. */
     cluster.oversubscription = 1.5;
-    assert_close(gl_rules_fabric_slowdown(&cluster, GL_ALL_GATHER, 400), 10.5, 1e-12);
+    assert_close(thinning(&cluster, GL_ALL_GATHER, 400), 10.5, 1e-12);
 }
 
 static void all_to_all_is_bound_by_what_leaves_the_node(void **state)
@@ -572,6 +588,47 @@ static void a_curve_over_another_link_does_not_hide_this_one(void **state)
     assert_null(warnings[0]);
 }
 
+/* 350 GB/s do not pass four NICs of 50 GB/s: measured over others, the catalogue decides. */
+static void a_curve_over_other_nics_does_not_hide_these(void **state)
+{
+    gl_link nv = link_of("nv", GL_TRANSPORT_NVLINK, 450 * GB, 0.9, 0, 0);
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = measured_over_nodes(&nv, &ib, GL_ALL_GATHER, *state);
+    cluster.nics_per_node = 4;
+    const char *const *warnings;
+    gl_network_create(&cluster, *state, &warnings);
+    assert_non_null(warnings[0]);
+    assert_non_null(strstr(warnings[0], "curve 3 of lab (all_gather over 32 ranks, 8 in a node) is "
+                                        "faster than 4 NICs of ib can be: it was measured over "
+                                        "other NICs"));
+    gl_network_time t = time_of(&cluster, GL_ALL_GATHER, all_of_four_nodes, 1 << 30, *state);
+    assert_close(t.busbw_bytes_per_s, 4 * 0.9 * 50 * GB, 0.01);
+    assert_int_equal(t.evidence, GL_EVIDENCE_CATALOGUE);
+    assert_true(t.tier_s[1] == t.time_s);
+    assert_non_null(strstr(t.formula, "its NICs of ib take"));
+    cluster.nics_per_node = 8; /* which can have been it */
+    gl_network_create(&cluster, *state, &warnings);
+    assert_null(warnings[0]);
+}
+
+/* One NIC of a group carries what one NIC can, whatever a larger or a related group got. */
+static void what_was_measured_elsewhere_passes_the_nics(void **state)
+{
+    gl_link ib = link_of("ib", GL_TRANSPORT_NET_IB, 50 * GB, 0.9, 0, 0);
+    gl_cluster cluster = two_tiers(NULL, &ib);
+    const gl_placement pair = {16, 2, 8, 1}, four = {8, 4, 2, 4};
+    /* Two nodes exchange their sums as a tree: 375 GB/s of bus bandwidth pass eight NICs. */
+    gl_curve curve = measured(*state, 3, GL_ALL_REDUCE, pair, 1e-6, 600 * GB, GL_TRANSPORT_NET_IB);
+    cluster.inter.curves = &curve;
+    cluster.inter.curve_count = 1;
+    assert_close(time_of(&cluster, GL_ALL_REDUCE, pair, 1 << 30, *state).busbw_bytes_per_s,
+                 600 * GB, 0.02);
+    cluster.nics_per_node = 4;
+    curve = measured(*state, 3, GL_ALL_REDUCE, pair, 1e-6, 300 * GB, GL_TRANSPORT_NET_IB);
+    gl_network_time t = time_of(&cluster, GL_REDUCE_SCATTER, four, 1 << 30, *state);
+    assert_true(t.busbw_bytes_per_s <= 50 * GB * 1.0001);
+}
+
 /* An all-reduce may be added up by switches; a gather over the same nodes is as fast as the link.
  */
 static void a_related_curve_is_no_faster_than_the_inside(void **state)
@@ -800,6 +857,8 @@ int main(void)
         TEST(a_family_carries_farther_than_one_curve),
         TEST(what_was_measured_over_nodes_stands),
         TEST(a_curve_over_another_link_does_not_hide_this_one),
+        TEST(a_curve_over_other_nics_does_not_hide_these),
+        TEST(what_was_measured_elsewhere_passes_the_nics),
         TEST(a_related_curve_is_no_faster_than_the_inside),
         TEST(measured_tiers_are_put_together),
         TEST(several_pairs_share_a_nic),
