@@ -122,6 +122,7 @@ export MACHINE=$machine
 expect 1 '' asked
 grep -q 'environment: NCCL_P2P_DISABLE=1' out || fail 'the environment is not looked at'
 # What is named like a secret is one, wherever it stands.
+# shellcheck disable=SC2317 # called by name
 asked() { PATH=$PWD/some:$PATH NCCL_X_TOKEN=geheim doctor --format json; }
 expect 0 '"NCCL_X_TOKEN"' asked
 if grep -q geheim out; then fail 'the environment tells a secret'; fi
