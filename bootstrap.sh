@@ -137,6 +137,7 @@ run_plan() {
     build release gpulink-plan gpulink-calibrate gpulink_calibrations
     step "build/release/bin/gpulink-plan $model --cluster $cluster"
     build/release/bin/gpulink-plan "$model" --cluster "$cluster"
+    step "next: export PATH=\"$PWD/build/release/bin:\$PATH\"; gpulink-plan --help"
 }
 
 # Test cases that cmocka counted in the last run of a build, and programs that CTest ran.

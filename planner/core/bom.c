@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/bom.h"
 
+#include "common/units.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -374,7 +376,8 @@ static void note_idle_ports(const builder *b, const gl_price *price, int radix)
     gl_fabric_counts all;
     int ports = priced_ports(b, price);
     const gl_fabric_request request = gl_fabric_request_of(b->cluster, b->nodes, ports);
-    if (gl_fabric_count(&request, &all, NULL))
+    if (gl_fabric_count(&request, &all, NULL) &&
+        gl_fabric_switches(&all) < gl_fabric_switches(&b->bom->fabric))
         note(b,
              gl_arena_printf(
                  b->arena,
@@ -394,6 +397,26 @@ static void check_ports(const builder *b, const char *link)
         note_idle_ports(b, price, radix);
 }
 
+/* Times are those of the fabric that is billed only when its switches are described. */
+static void note_unknown_tiers(const builder *b, int radix)
+{
+    int tiers = b->bom->fabric.tiers;
+    if (tiers > 1)
+        note(b, gl_arena_printf(
+                    b->arena,
+                    "%d tiers of switches with %d ports are billed, as the priced switch has; "
+                    "times know of no tiers without cluster.inter_node.radix: %d",
+                    tiers, radix, radix));
+    else if (tiers == 1 && b->cluster->oversubscription > 1)
+        note(b,
+             gl_arena_printf(
+                 b->arena,
+                 "one switch of %d ports that joins all nodes is billed, and thins nothing; times "
+                 "take all between nodes to cross uplinks of %g:1 without "
+                 "cluster.inter_node.radix: %d",
+                 radix, b->cluster->oversubscription, radix));
+}
+
 static bool count_fabric(const builder *b, const char *link)
 {
     gl_error err;
@@ -401,12 +424,8 @@ static bool count_fabric(const builder *b, const char *link)
     int radix = b->cluster->radix > 0 ? b->cluster->radix : priced_ports(b, price);
     const gl_fabric_request request = gl_fabric_request_of(b->cluster, b->nodes, radix);
     if (gl_fabric_count(&request, &b->bom->fabric, &err)) {
-        if (b->cluster->radix == 0 && b->bom->fabric.tiers > 1)
-            note(b, gl_arena_printf(
-                        b->arena,
-                        "%d tiers of switches with %d ports are billed, as the priced switch has; "
-                        "times know of no tiers without cluster.inter_node.radix: %d",
-                        b->bom->fabric.tiers, radix, radix));
+        if (b->cluster->radix == 0)
+            note_unknown_tiers(b, radix);
         return true;
     }
     stop(b,
@@ -414,11 +433,34 @@ static bool count_fabric(const builder *b, const char *link)
     return false;
 }
 
+static const double LARGE_PROJECT_FRAC = 0.25; /* of what the network is made of */
+
+/* A project has one price for every size: of a small network that is much of it. */
+static void note_large_project(const builder *b, const gl_bom_line *project)
+{
+    double network = 0;
+    for (size_t i = 0; i < b->bom->count; i++) {
+        const gl_bom_line *line = &b->bom->lines[i];
+        bool counts = line != project && gl_cost_group_place(line->group) == GL_PLACE_BETWEEN;
+        network += counts ? gl_bom_pieces(line) * line->typical : 0;
+    }
+    if (project->price != NULL && !project->price->quoted &&
+        project->typical > LARGE_PROJECT_FRAC * network)
+        note(b, gl_arena_printf(
+                    b->arena,
+                    "%s is %s %s whatever the size, %.0f %% of the NICs, switches and links here "
+                    "(%s; confidence %s): state your own, prices: {base: %s, parts: {%s: {typical: "
+                    "...}}}",
+                    project->part, gl_money_text(project->typical, b->arena), b->list->currency,
+                    100 * project->typical / network, project->price->title,
+                    gl_confidence_name(project->price->confidence), b->list->name, project->part));
+}
+
 /* Ethernet loses packets unless somebody configures it not to. */
 static void add_lossless(const builder *b)
 {
     if (b->cluster->inter.link->transport == GL_TRANSPORT_NET_ROCE)
-        add(b, GL_COST_OF_LOSSLESS, "labour", "lossless", "project", 1);
+        note_large_project(b, add(b, GL_COST_OF_LOSSLESS, "labour", "lossless", "project", 1));
 }
 
 static void add_network_of(const builder *b)

@@ -429,13 +429,28 @@ static void test_ports_of_the_priced_switch(void **state)
                         "2 tiers of switches with 64 ports are billed, as the priced switch has; "
                         "times know of no tiers without cluster.inter_node.radix: 64");
     outcome_free(&p.o);
+    p = price(HGX("8") "  inter_node: {link: ib-ndr, nics_per_node: 8, oversubscription: 2}\n",
+              "prices: standard\n");
+    assert_int_equal(p.cost.notes.count, 1);
+    assert_string_equal(p.cost.notes.items[0],
+                        "one switch of 64 ports that joins all nodes is billed, and thins nothing; "
+                        "times take all between nodes to cross uplinks of 2:1 without "
+                        "cluster.inter_node.radix: 64");
+    outcome_free(&p.o);
+    p = price(HGX("2") "  inter_node: {link: roce-400, nics_per_node: 8, radix: 64}\n",
+              "prices: standard\n");
+    assert_int_equal(p.cost.notes.count, 1); /* one switch, of 64 or of 128 ports: no word of it */
+    assert_non_null(
+        strstr(p.cost.notes.items[0], "labour.lossless is 534,000 USD whatever the size, "));
+    outcome_free(&p.o);
     /* A port of 400G splits into one of 200G for each of two planes. */
 #define PLANES(radix)                                                                              \
     "  inter_node: {link: roce-400, nics_per_node: 8, planes: 2, radix: " radix "}\nprices: "      \
     "standard\n"
     p = price(HGX("16"), PLANES("256"));
     assert_null(p.cost.missing);
-    assert_int_equal(p.cost.notes.count, 0);
+    assert_int_equal(p.cost.notes.count, 1); /* of the project, not of ports */
+    assert_non_null(strstr(p.cost.notes.items[0], "labour.lossless"));
     outcome_free(&p.o);
     expect_missing(HGX("16"), PLANES("257"), "one with 256 ports");
     p = price(HGX("16"), NDR("") "prices: {parts: {switch.ib-ndr: {ports: 32}}}\n");
