@@ -76,14 +76,11 @@ static bool is_safe(const char *name)
            strstr(name, "..") == NULL;
 }
 
-/* The extension that ends a file name, as "yaml" or ".yaml" in the list; NULL when none does. */
-static const char *extension_of(const char *name, const char *const *extensions)
+/* Where the extension of a file name begins, with its dot; NULL: it has another, or none. */
+static const char *extension_of(const char *name, const char *extension)
 {
     const char *dot = strrchr(name, '.');
-    for (size_t i = 0; dot != NULL && extensions[i] != NULL; i++)
-        if (strcmp(dot + 1, extensions[i] + (extensions[i][0] == '.')) == 0)
-            return dot;
-    return NULL;
+    return dot != NULL && strcmp(dot + 1, extension) == 0 ? dot : NULL;
 }
 
 static bool is_file(const char *path)
@@ -93,43 +90,37 @@ static bool is_file(const char *path)
 }
 
 static const char *find_in(gl_arena *arena, const char *root, const char *folder, const char *name,
-                           const char *const *extensions)
+                           const char *extension)
 {
     const char *path = gl_arena_printf(arena, "%s/%s/%s", root, folder, name);
-    if (extension_of(name, extensions) != NULL && is_file(path))
+    if (extension_of(name, extension) != NULL && is_file(path))
         return path;
-    for (size_t i = 0; extensions[i] != NULL; i++) {
-        const char *extension = extensions[i] + (extensions[i][0] == '.');
-        path = gl_arena_printf(arena, "%s/%s/%s.%s", root, folder, name, extension);
-        if (is_file(path))
-            return path;
-    }
-    return NULL;
+    path = gl_arena_printf(arena, "%s.%s", path, extension);
+    return is_file(path) ? path : NULL;
 }
 
 const char *gl_datadir_find(gl_arena *arena, const char *folder, const char *name,
-                            const char *const *extensions)
+                            const char *extension)
 {
     const char *roots[ROOTS_MAX];
     if (!is_safe(name))
         return NULL;
     size_t count = list_roots(arena, roots);
     for (size_t i = 0; i < count; i++) {
-        const char *path = find_in(arena, roots[i], folder, name, extensions);
+        const char *path = find_in(arena, roots[i], folder, name, extension);
         if (path != NULL)
             return path;
     }
     return NULL;
 }
 
-static void list_folder(gl_arena *arena, const char *path, const char *const *extensions,
-                        gl_texts *names)
+static void list_folder(gl_arena *arena, const char *path, const char *extension, gl_texts *names)
 {
     DIR *folder = opendir(path);
     if (folder == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        const char *end = extension_of(entry->d_name, extensions);
+        const char *end = extension_of(entry->d_name, extension);
         if (end == NULL || !is_safe(entry->d_name) ||
             !is_file(gl_arena_printf(arena, "%s/%s", path, entry->d_name)))
             continue;
@@ -139,14 +130,14 @@ static void list_folder(gl_arena *arena, const char *path, const char *const *ex
     closedir(folder);
 }
 
-const char *const *gl_datadir_list(gl_arena *arena, const char *folder,
-                                   const char *const *extensions, size_t *count)
+const char *const *gl_datadir_list(gl_arena *arena, const char *folder, const char *extension,
+                                   size_t *count)
 {
     const char *roots[ROOTS_MAX];
     gl_texts names = {0};
     size_t root_count = list_roots(arena, roots);
     for (size_t i = 0; i < root_count; i++)
-        list_folder(arena, gl_arena_printf(arena, "%s/%s", roots[i], folder), extensions, &names);
+        list_folder(arena, gl_arena_printf(arena, "%s/%s", roots[i], folder), extension, &names);
     if (names.count > 0)
         qsort(names.items, names.count, sizeof *names.items, gl_compare_texts);
     size_t distinct = 0;

@@ -143,8 +143,7 @@ bool gl_expected_read_gpus(const char *text, const char *file, gl_arena *arena,
 /* A bundled file as text. */
 static const char *read_bundled(gl_arena *arena, const char *name, const char **path, gl_error *err)
 {
-    static const char *const extensions[] = {".csv", NULL};
-    *path = gl_datadir_find(arena, "expected", name, extensions);
+    *path = gl_datadir_find(arena, "expected", name, "csv");
     FILE *stream = *path != NULL ? fopen(*path, "rb") : NULL;
     if (stream == NULL) {
         gl_fail(err, GL_ERROR_SYSTEM, "the bundled data expected/%s.csv is not there: %s", name,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { SHOWN_BYTES = 64, NAME_BYTES = 80, OPTIONS_MAX = 128 };
+enum { SHOWN_BYTES = 64, NAME_BYTES = 80, GUESS_BYTES = 128, OPTIONS_MAX = 128 };
 
 /* One walk over argv. */
 typedef struct parser {
@@ -100,16 +100,12 @@ static bool store_choice(const parser *p, const gl_option *option, const char *v
             return true;
         }
     }
-    char shown[SHOWN_BYTES];
-    gl_printable(value, shown, sizeof shown);
-    const char *nearest = gl_nearest(value, option->choices, count);
-    const char *hint =
-        nearest != NULL ? gl_arena_printf(p->arena, "; did you mean '%s'?", nearest) : "";
-    return fail_option(p, option,
-                       gl_arena_printf(p->arena, "'%s' is none of %s%s", shown,
-                                       gl_arena_join(p->arena, option->choices,
-                                                     count_texts(option->choices), ", "),
-                                       hint));
+    char shown[SHOWN_BYTES], guess[GUESS_BYTES];
+    return fail_option(
+        p, option,
+        gl_arena_printf(p->arena, "'%s' is none of %s%s", gl_printable(value, shown, sizeof shown),
+                        gl_arena_join(p->arena, option->choices, count, ", "),
+                        gl_guess(value, option->choices, count, guess, sizeof guess)));
 }
 
 /* An option of one value is given once: the earlier value would go unseen. Lists grow, and a flag

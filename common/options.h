@@ -28,8 +28,10 @@ typedef struct gl_option {
     const char *help;       /* one sentence, says the default */
     size_t offset;          /* of the target in the command's options struct */
     gl_dimension dimension;
-    double minimum, maximum;    /* of integers and quantities; both 0 = no limits */
-    const char *const *choices; /* NULL-terminated; of a text: what completion offers */
+    double minimum, maximum; /* of integers and quantities; both 0 = no limits */
+    /* NULL-terminated; of texts what completion offers, of lists what a value begins with: neither
+     * is checked */
+    const char *const *choices;
 } gl_option;
 
 /* A verb of a program. */

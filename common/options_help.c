@@ -24,7 +24,7 @@ static void put_pair(gl_output *out, const char *text, const char *beside)
 const char *gl_option_help(const gl_option *option, gl_arena *arena)
 {
     const char *help = option->help != NULL ? option->help : "";
-    if (option->type != GL_OPTION_CHOICE)
+    if (option->choices == NULL)
         return help;
     help = gl_arena_printf(arena, "%s One of:", help);
     for (size_t i = 0; option->choices[i] != NULL; i++)

@@ -71,15 +71,11 @@ static bool check_table(const gl_output_options *options, const char *const *tab
     for (; tables[count] != NULL; count++)
         if (strcmp(tables[count], options->table) == 0)
             return true;
-    gl_arena *arena = gl_arena_create();
-    const char *near = gl_nearest(options->table, tables, count);
-    char name[64];
-    gl_fail(err, GL_ERROR_USAGE, "--table '%s' is not known%s%s%s; there are %s",
-            gl_printable(options->table, name, sizeof name), near != NULL ? ": did you mean '" : "",
-            near != NULL ? near : "", near != NULL ? "'?" : "",
-            gl_arena_join(arena, tables, count, ", "));
-    gl_arena_destroy(arena);
-    return false;
+    char name[64], guess[128], list[400];
+    return gl_fail(err, GL_ERROR_USAGE, "--table '%s' is not known%s there are: %s",
+                   gl_printable(options->table, name, sizeof name),
+                   gl_did_you_mean(options->table, tables, count, guess, sizeof guess),
+                   gl_list_names(tables, count, list, sizeof list));
 }
 
 bool gl_output_options_check(gl_output_options *options, const char *const *tables, gl_error *err)

@@ -121,16 +121,13 @@ static gl_texts list_tables(const gl_report *report, gl_arena *arena)
 
 static bool fail_name(const gl_texts *names, const char *name, gl_arena *arena, gl_error *err)
 {
-    char shown[80];
+    char shown[80], guess[128];
     const char *list = gl_arena_join(arena, names->items, names->count, ", ");
     gl_printable(name, shown, sizeof shown);
     if (names->count == 0)
         return gl_fail(err, GL_ERROR_USAGE, "no table '%s': the report has no tables", shown);
-    const char *nearest = gl_nearest(name, names->items, names->count);
-    if (nearest != NULL)
-        return gl_fail(err, GL_ERROR_USAGE, "no table '%s'; did you mean '%s'? there are: %s",
-                       shown, nearest, list);
-    return gl_fail(err, GL_ERROR_USAGE, "no table '%s'; there are: %s", shown, list);
+    return gl_fail(err, GL_ERROR_USAGE, "no table '%s'%s there are: %s", shown,
+                   gl_did_you_mean(name, names->items, names->count, guess, sizeof guess), list);
 }
 
 /* The table that a CSV holds when none was asked for. */

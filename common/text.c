@@ -149,6 +149,29 @@ bool gl_is_sqlite_head(const void *bytes, size_t length)
     return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
+const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
+                            char *text, size_t size)
+{
+    if (gl_guess(found, candidates, count, text, size)[0] == '\0')
+        snprintf(text, size, ";");
+    return text;
+}
+
+const char *gl_list_names(const char *const *names, size_t count, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        const char *separator = i > 0 ? ", " : "";
+        if (used + strlen(separator) + strlen(names[i]) + sizeof ", …" > size) {
+            snprintf(text + used, size - used, "%s…", separator);
+            break;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", separator, names[i]);
+    }
+    return text;
+}
+
 bool gl_starts_with(const char *text, const char *prefix)
 {
     return strncmp(text, prefix, strlen(prefix)) == 0;
@@ -158,6 +181,30 @@ bool gl_ends_with(const char *text, const char *suffix)
 {
     size_t length = strlen(text), end = strlen(suffix);
     return length >= end && strcmp(text + length - end, suffix) == 0;
+}
+
+/* −1: these are not all digits. */
+static int whole_number(const char *text, size_t digits)
+{
+    int value = 0;
+    for (size_t i = 0; i < digits; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        value = 10 * value + (text[i] - '0');
+    }
+    return value;
+}
+
+bool gl_is_date(const char *text)
+{
+    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-')
+        return false;
+    int year = whole_number(text, 4), month = whole_number(text + 5, 2);
+    int day = whole_number(text + 8, 2);
+    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return year >= 0 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= days[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
 /* Control characters, and those that turn the direction of a whole line on a terminal. */

@@ -25,8 +25,19 @@ enum { GL_SQLITE_HEAD_BYTES = 16 };
 /* Are these the first bytes of an SQLite database? (https://www.sqlite.org/fileformat2.html 1.3) */
 bool gl_is_sqlite_head(const void *bytes, size_t length);
 
+/* What follows a wrong name and precedes what is allowed: "; did you mean 'x'?" or ";". Written to
+ * `text`, which is returned. See gl_guess. */
+const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
+                            char *text, size_t size);
+
+/* "a, b, c" of `count` names, cut with "…" when they do not fit. Returns `text`. */
+const char *gl_list_names(const char *const *names, size_t count, char *text, size_t size);
+
 bool gl_starts_with(const char *text, const char *prefix);
 bool gl_ends_with(const char *text, const char *suffix);
+
+/* Is it "2026-11-20", a day that there is? */
+bool gl_is_date(const char *text);
 
 /* Copies `text` for a message: control characters become '?', cut to fit with "…". */
 char *gl_printable(const char *text, char *buffer, size_t size);

@@ -114,10 +114,10 @@ bool gl_lib__options(const gpulink_options *options, gpulink_options *out, gpuli
     if (options != NULL && !gl_lib__take(&read, sizeof read, options, options->size))
         return gl_lib__refuse(error, "options of a newer version than %s are set", GPULINK_VERSION);
     if (read.headroom == 0)
-        read.headroom = 1.25;
-    if (!(read.headroom >= 1 && read.headroom <= 100))
-        return gl_lib__refuse(error, "options.headroom is %g; allowed: 1 to 100, 0 for the default",
-                              read.headroom);
+        read.headroom = GL_HEADROOM;
+    if (!(read.headroom >= GL_HEADROOM_MIN && read.headroom <= GL_HEADROOM_MAX))
+        return gl_lib__refuse(error, "options.headroom is %g; allowed: %d to %d, 0 for the default",
+                              read.headroom, GL_HEADROOM_MIN, GL_HEADROOM_MAX);
     if (read.gpus < 0)
         return gl_lib__refuse(error, "options.gpus is %d; allowed: 0 or more", read.gpus);
     if (read.threads < 0 || read.threads > THREADS_MAX)

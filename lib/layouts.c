@@ -6,6 +6,7 @@
 #include "planner/core/search.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,6 +22,25 @@ _Static_assert(GPULINK_GPIPE == (int)GL_SCHEDULE_GPIPE && GPULINK_1F1B == (int)G
                    GPULINK_CP_ULYSSES == (int)GL_CP_ULYSSES,
                "choices are given as they are");
 
+/* A member of a layout with its type; the part and the member of the workload, which are also the
+ * path of its field, with the type that it has there. */
+#define LAYOUT(X)                                                                                  \
+    X(dp, int32_t, parallel, dp, int)                                                              \
+    X(tp, int32_t, parallel, tp, int)                                                              \
+    X(pp, int32_t, parallel, pp, int)                                                              \
+    X(cp, int32_t, parallel, cp, int)                                                              \
+    X(ep, int32_t, parallel, ep, int)                                                              \
+    X(micro_batch, int32_t, batch, micro, int)                                                     \
+    X(global_batch, int64_t, batch, global, int64_t)                                               \
+    X(zero, int32_t, parallel, zero, int)                                                          \
+    X(shard, int32_t, parallel, shard, int)                                                        \
+    X(schedule, int32_t, parallel, schedule, gl_schedule_kind)                                     \
+    X(virtual_stages, int32_t, parallel, virtual_stages, int)                                      \
+    X(recompute, int32_t, parallel, recompute, gl_recompute)                                       \
+    X(cp_method, int32_t, parallel, cp_method, gl_cp_method)                                       \
+    X(sequence_parallel, int32_t, parallel, sequence_parallel, bool)                               \
+    X(accumulate, int32_t, parallel, accumulate, bool)
+
 /* Where a field of a layout stands, and the row of the description that says what it may be. */
 typedef struct layout_field {
     const char *path;
@@ -28,21 +48,10 @@ typedef struct layout_field {
 } layout_field;
 
 static const layout_field layout_fields[] = {
-    {"parallel.dp", offsetof(gpulink_layout, dp)},
-    {"parallel.tp", offsetof(gpulink_layout, tp)},
-    {"parallel.pp", offsetof(gpulink_layout, pp)},
-    {"parallel.cp", offsetof(gpulink_layout, cp)},
-    {"parallel.ep", offsetof(gpulink_layout, ep)},
-    {"batch.micro", offsetof(gpulink_layout, micro_batch)},
-    {"batch.global", offsetof(gpulink_layout, global_batch)},
-    {"parallel.zero", offsetof(gpulink_layout, zero)},
-    {"parallel.shard", offsetof(gpulink_layout, shard)},
-    {"parallel.schedule", offsetof(gpulink_layout, schedule)},
-    {"parallel.virtual_stages", offsetof(gpulink_layout, virtual_stages)},
-    {"parallel.recompute", offsetof(gpulink_layout, recompute)},
-    {"parallel.cp_method", offsetof(gpulink_layout, cp_method)},
-    {"parallel.sequence_parallel", offsetof(gpulink_layout, sequence_parallel)},
-    {"parallel.accumulate", offsetof(gpulink_layout, accumulate)},
+#define AS_FIELD(name, type, part, member, inner)                                                  \
+    {#part "." #member, offsetof(gpulink_layout, name)},
+    LAYOUT(AS_FIELD)
+#undef AS_FIELD
 };
 enum { LAYOUT_FIELDS = sizeof layout_fields / sizeof *layout_fields };
 
@@ -59,43 +68,21 @@ struct gpulink_evaluator {
 
 /* ---- layouts ---- */
 
-static gpulink_layout layout_of(const gl_parallel *p, const gl_batch *batch)
+static gpulink_layout layout_of(const gl_parallel *parallel, const gl_batch *batch)
 {
-    return (gpulink_layout){.dp = p->dp,
-                            .tp = p->tp,
-                            .pp = p->pp,
-                            .cp = p->cp,
-                            .ep = p->ep,
-                            .micro_batch = batch->micro,
-                            .global_batch = batch->global,
-                            .zero = p->zero,
-                            .shard = p->shard,
-                            .schedule = (int32_t)p->schedule,
-                            .virtual_stages = p->virtual_stages,
-                            .recompute = (int32_t)p->recompute,
-                            .cp_method = (int32_t)p->cp_method,
-                            .sequence_parallel = p->sequence_parallel,
-                            .accumulate = p->accumulate};
+    gpulink_layout layout = {0};
+#define GIVE(name, type, part, member, inner) layout.name = (type)part->member;
+    LAYOUT(GIVE)
+#undef GIVE
+    return layout;
 }
 
 /* Its values were checked. */
-static void apply(const gpulink_layout *layout, gl_parallel *p, gl_batch *batch)
+static void apply(const gpulink_layout *layout, gl_parallel *parallel, gl_batch *batch)
 {
-    p->dp = layout->dp;
-    p->tp = layout->tp;
-    p->pp = layout->pp;
-    p->cp = layout->cp;
-    p->ep = layout->ep;
-    batch->micro = layout->micro_batch;
-    batch->global = layout->global_batch;
-    p->zero = layout->zero;
-    p->shard = layout->shard;
-    p->schedule = (gl_schedule_kind)layout->schedule;
-    p->virtual_stages = layout->virtual_stages;
-    p->recompute = (gl_recompute)layout->recompute;
-    p->cp_method = (gl_cp_method)layout->cp_method;
-    p->sequence_parallel = layout->sequence_parallel != 0;
-    p->accumulate = layout->accumulate != 0;
+#define TAKE(name, type, part, member, inner) part->member = (inner)layout->name;
+    LAYOUT(TAKE)
+#undef TAKE
 }
 
 void gpulink_model_layout(const gpulink_model *model, gpulink_layout *layout, size_t size)
@@ -154,12 +141,9 @@ static bool check_rules(gpulink_evaluator *e, gl_error *err)
     gl_arena_reset(e->scratch);
     gl_check_workload(&e->workload, &findings);
     gl_check_cluster(&e->workload, &e->extended, &findings);
-    for (size_t i = 0; i < findings.count; i++) {
-        const gl_finding *finding = &findings.items[i];
-        if (finding->fatal)
-            return gl_fail_at(err, GL_ERROR_INPUT, NULL, finding->path, "%s", finding->message);
-    }
-    return true;
+    const gl_finding *fatal = gl_findings_first_fatal(&findings, 0);
+    return fatal == NULL ||
+           gl_fail_at(err, GL_ERROR_INPUT, NULL, fatal->path, "%s", fatal->message);
 }
 
 /* ---- evaluations ---- */

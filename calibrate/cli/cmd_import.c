@@ -63,10 +63,9 @@ static bool find_name(const char *option, const char *text, const char *(*name_o
         if (strcmp(names[i], "unknown") != 0) /* what leaving the option out means */
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
                      list[0] != '\0' ? ", " : "", names[i]);
-    gl_guess(text, names, (size_t)count, guess, sizeof guess);
     return gl_fail_at(err, GL_ERROR_USAGE, NULL, option, "'%s' is unknown%s allowed: %s",
-                      gl_printable(text, shown, sizeof shown), guess[0] != '\0' ? guess : ";",
-                      list);
+                      gl_printable(text, shown, sizeof shown),
+                      gl_did_you_mean(text, names, (size_t)count, guess, sizeof guess), list);
 }
 
 static const char *transport_name(int index)

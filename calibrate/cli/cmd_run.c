@@ -116,15 +116,13 @@ static bool fail_collective(const char *item, gl_error *err)
 {
     const char *names[GL_COLLECTIVE_COUNT];
     size_t count = 0;
-    char shown[64];
+    char shown[64], guess[128];
     for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
         if (gl_collective_is_measured((gl_collective)i))
             names[count++] = gl_collective_name((gl_collective)i);
-    const char *near = gl_nearest(item, names, count);
     return gl_fail_at(
-        err, GL_ERROR_USAGE, NULL, "--ops", "'%s' is none of " GL_MEASURED_COLLECTIVES "%s%s%s",
-        gl_printable(item, shown, sizeof shown), near != NULL ? "; did you mean '" : "",
-        near != NULL ? near : "", near != NULL ? "'?" : "");
+        err, GL_ERROR_USAGE, NULL, "--ops", "'%s' is none of " GL_MEASURED_COLLECTIVES "%s",
+        gl_printable(item, shown, sizeof shown), gl_guess(item, names, count, guess, sizeof guess));
 }
 
 static bool parse_ops(const char *text, lists *l, gl_error *err)

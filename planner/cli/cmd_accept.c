@@ -18,10 +18,8 @@ typedef struct accept_options {
     bool nccl_tests;
 } accept_options;
 
-#define PLANNING_OFFSET offsetof(accept_options, planning)
-
-/* gl_planning_options comes first, so that its table of options fits this struct as it is. */
-_Static_assert(PLANNING_OFFSET == 0, "planning must be the first member");
+/* gl_planning_options comes first, so that its rows fit this struct as they are. */
+_Static_assert(offsetof(accept_options, planning) == 0, "planning must be the first member");
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,

@@ -9,7 +9,6 @@
 #include "planner/core/fitting.h"
 #include "planner/core/search.h"
 #include "planner/input/cluster_file.h"
-#include "planner/input/notes.h"
 #include "planner/report/option_costs.h"
 #include "planner/report/option_words.h"
 #include "planner/report/plan_tables.h"
@@ -153,7 +152,7 @@ static void choose_layout(session *s, candidate *c, gl_option_note *note)
 }
 
 /* The layout at hand on the cluster: whether it can be, and its plan. */
-static bool plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_compared *option,
+static void plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_compared *option,
                         gl_option_note *note, gl_diagnostics *diagnostics)
 {
     const gl_plan_options options = gl_request_plan_options(&s->request);
@@ -165,13 +164,13 @@ static bool plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_c
     note->why_not = fatal_text(&findings, s->arena);
     if (note->why_not != NULL) {
         note->remedy = remedy_of_size(s, &option->setup);
-        return true;
+        return;
     }
     gl_findings_report(&findings, tree, s->arena, &c->planned.notes, diagnostics);
     if (!gl_plan_build(&c->planned.workload, &c->cluster, &options, s->arena, &c->planned.plan,
                        &err)) {
         note->why_not = gl_arena_strdup(s->arena, err.message);
-        return true;
+        return;
     }
     option->plan = &c->planned.plan;
     note_memory(s, &option->setup, option->plan, note);
@@ -181,7 +180,6 @@ static bool plan_layout(session *s, candidate *c, const gl_yaml_tree *tree, gl_c
             "known with the architecture (model.sequence, …) and a GPU of the catalogue, "
             "or with compute.step";
     }
-    return true;
 }
 
 /* What was swept tells options of one cluster apart: "8 x HGX H100 with parallel.tp=4". Where the
@@ -320,11 +318,13 @@ static gl_table *sensitivity_of(session *s, size_t index)
 }
 
 /* Tables of a comparison. */
+static const char *const own_tables[] = {"options", "sensitivity", "break_even", "probability"};
+enum { OWN_TABLES = sizeof own_tables / sizeof own_tables[0] };
+
 static bool is_own_table(const char *name)
 {
-    static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strcmp(own[i], name) == 0)
+    for (size_t i = 0; i < OWN_TABLES; i++)
+        if (strcmp(own_tables[i], name) == 0)
             return true;
     return false;
 }
@@ -384,24 +384,49 @@ static gl_report report_for_machines(session *s)
     return report;
 }
 
+static gl_texts warnings_of(const session *s, size_t index)
+{
+    gl_texts texts = {0};
+    const gl_texts *notes = &s->candidates[index].planned.notes;
+    const gl_plan *plan = s->comparison.options[index].plan;
+    for (size_t i = 0; i < notes->count; i++)
+        gl_texts_add(&texts, s->arena, notes->items[i]);
+    for (size_t i = 0; plan != NULL && i < plan->warning_count; i++)
+        gl_texts_add(&texts, s->arena, plan->warnings[i]);
+    return texts;
+}
+
+/* A warning with the names of those that have it: not where these are all, or where it names the
+ * only one itself. */
+static const char *with_whose(const session *s, const gl_texts *warnings, const char *text)
+{
+    char names[256];
+    size_t count = s->comparison.option_count, owners = 0;
+    const char **owner = GL_ARENA_NEW(s->arena, const char *, count);
+    for (size_t i = 0; i < count; i++)
+        if (gl_texts_have(&warnings[i], text))
+            owner[owners++] = s->candidates[i].cluster.name;
+    if (owners == count || (owners == 1 && strstr(text, owner[0]) != NULL))
+        return text;
+    return gl_arena_printf(s->arena, "%s: %s", gl_list_names(owner, owners, names, sizeof names),
+                           text);
+}
+
 /* Warnings of all options, each once and with whose it is where that is not all of them. */
 static void collect_warnings(session *s, gl_scenario *out)
 {
-    gl_texts all = {0};
-    for (size_t i = 0; i < s->comparison.option_count; i++) {
-        const gl_texts *notes = &s->candidates[i].planned.notes;
-        const gl_plan *plan = s->comparison.options[i].plan;
-        size_t own = plan != NULL ? plan->warning_count : 0;
-        for (size_t k = 0; k < notes->count + own; k++) {
-            const char *text =
-                k < notes->count ? notes->items[k] : plan->warnings[k - notes->count];
-            bool said = false;
-            for (size_t j = 0; j < all.count && !said; j++)
-                said = strcmp(all.items[j], text) == 0;
-            if (!said)
-                gl_texts_add(&all, s->arena, text);
+    size_t count = s->comparison.option_count;
+    gl_texts *warnings = GL_ARENA_NEW(s->arena, gl_texts, count), said = {0}, all = {0};
+    for (size_t i = 0; i < count; i++)
+        warnings[i] = warnings_of(s, i);
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < warnings[i].count; k++) {
+            const char *text = warnings[i].items[k];
+            if (gl_texts_have(&said, text))
+                continue;
+            gl_texts_add(&said, s->arena, text);
+            gl_texts_add(&all, s->arena, with_whose(s, warnings, text));
         }
-    }
     out->warnings = all.items;
     out->warning_count = all.count;
 }
@@ -466,14 +491,13 @@ static bool all_run(const session *s)
 
 const char *const *gl_compare_table_names(gl_arena *arena)
 {
-    static const char *const own[] = {"options", "sensitivity", "break_even", "probability"};
     const char *const *plans = gl_plan_table_names();
     size_t count = 0, used = 0;
     while (plans[count] != NULL)
         count++;
-    const char **names = GL_ARENA_NEW(arena, const char *, count + 5);
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        names[used++] = own[i];
+    const char **names = GL_ARENA_NEW(arena, const char *, count + OWN_TABLES + 1);
+    for (size_t i = 0; i < OWN_TABLES; i++)
+        names[used++] = own_tables[i];
     for (size_t i = 0; i < count; i++)
         if (!is_own_table(plans[i]))
             names[used++] = plans[i];

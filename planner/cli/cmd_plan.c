@@ -37,8 +37,8 @@ typedef struct session {
     loaded_cluster *clusters; /* NULL: each scenario loads its own */
     gl_report report;
     bool answer_is_no; /* under --strict */
-    size_t left_out; /* combinations of a sweep that cannot be planned: of a trace or a book … */
-    size_t impossible;           /* … and of a report, which lists them */
+    size_t left_out;   /* combinations of a sweep that cannot be planned: of a trace … */
+    size_t impossible; /* … and of a report, which lists them */
     const char *impossible_text; /* in lines, for people */
     double trace_size;           /* entries of a trace so far */
     const char *model_name;
@@ -151,10 +151,10 @@ static void add_scenario(session *s, const gl_planned *planned, const loaded_clu
     s->answer_is_no = s->answer_is_no || plan_misses(&planned->plan);
 }
 
-/* What a trace or a book shows are steps: there is none of what cannot be planned. */
+/* What a trace shows are steps: there is none of what cannot be planned. */
 static bool lists_impossible(const session *s)
 {
-    return !s->options.output.trace && !s->options.output.xlsx;
+    return !s->options.output.trace;
 }
 
 /* Values that exclude each other stand among the others, with the reason. */
@@ -165,13 +165,15 @@ static void add_impossible(session *s, const gl_workload *workload, const gl_clu
     const char *reason = gl_problems_text(problems, s->arena);
     const char *values = gl_swept_text(&s->request, swept, s->arena);
     const char *note = gl_arena_printf(s->arena, "%s cannot be planned: %s", values, reason);
-    gl_plan_view view =
-        view_of(s, gl_plan_scenario_name(&absent, swept, s->request.sweep_count, s->arena), swept);
+    const char *name = gl_plan_scenario_name(&absent, swept, s->request.sweep_count, s->arena);
+    gl_plan_view view = view_of(s, name, swept);
     view.impossible = reason;
     view.notes = &note;
     view.note_count = 1;
     gl_plan_absent_scenario(workload, false, cluster, &view, s->arena,
                             &s->report.scenarios[s->report.scenario_count++]);
+    if (s->book != NULL)
+        gl_xlsx_add_absent(s->book, name, gl_arena_printf(s->arena, "IMPOSSIBLE; %s", reason));
     if (s->impossible++ < GL_DIAGNOSTICS_MAX)
         s->impossible_text =
             gl_arena_append(s->arena, s->impossible_text != NULL ? s->impossible_text : "", "\n",

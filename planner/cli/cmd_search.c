@@ -24,18 +24,11 @@ typedef struct search_options {
     bool no_recompute;
 } search_options;
 
+/* gl_planning_options comes first, so that its rows fit this struct as they are. */
+_Static_assert(offsetof(search_options, planning) == 0, "planning must be the first member");
+
 static const gl_option options_table[] = {
-    {.name = "cluster",
-     .letter = 'c',
-     .type = GL_OPTION_LIST,
-     .value_name = "CLUSTER",
-     .help = "Calibration database, cluster file, or the name of a bundled cluster.",
-     .offset = offsetof(search_options, planning.clusters)},
-    {.name = "set",
-     .type = GL_OPTION_LIST,
-     .value_name = "KEY=VALUE",
-     .help = "Change a field, such as batch.global=512 or cluster.nodes=8.",
-     .offset = offsetof(search_options, planning.settings)},
+    GL_SETUP_OPTIONS,
     {.name = "huggingface",
      .type = GL_OPTION_TEXT,
      .value_name = "FILE",
@@ -60,9 +53,9 @@ static const gl_option options_table[] = {
     {.name = "fix",
      .type = GL_OPTION_LIST,
      .value_name = "KEY[=VALUE]",
-     .help = "Keep a field as described, or at VALUE: tp, pp, cp, dp, ep, micro, schedule, "
-             "virtual_stages, sequence_parallel, cp_method, zero, shard, recompute.",
-     .offset = offsetof(search_options, fixed)},
+     .help = "Keep a field as described, or at VALUE.",
+     .offset = offsetof(search_options, fixed),
+     .choices = gl_search_axis_names},
     {.name = "max-tp",
      .type = GL_OPTION_INTEGER,
      .value_name = "N",
@@ -83,25 +76,7 @@ static const gl_option options_table[] = {
      .help = "Only layouts that compute nothing twice.",
      .offset = offsetof(search_options, no_recompute)},
     GL_JOBS_OPTION(search_options, planning.jobs),
-    {.name = "headroom",
-     .type = GL_OPTION_QUANTITY,
-     .value_name = "FACTOR",
-     .help = "Factor on required bandwidth, for congestion (default 1.25).",
-     .offset = offsetof(search_options, planning.headroom),
-     .dimension = GL_NUMBER,
-     .minimum = 1,
-     .maximum = 100},
-    {.name = "seed",
-     .type = GL_OPTION_INTEGER,
-     .value_name = "N",
-     .help = "Of the random draws for intervals, not of layouts (default 0).",
-     .offset = offsetof(search_options, planning.seed),
-     .minimum = 0,
-     .maximum = 4294967295.0},
-    {.name = "allow-extrapolation",
-     .type = GL_OPTION_FLAG,
-     .help = "Answer beyond what the evidence carries, marked so.",
-     .offset = offsetof(search_options, planning.allow_extrapolation)},
+    GL_ESTIMATE_OPTIONS,
     GL_ANSWER_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
@@ -190,28 +165,20 @@ static bool parse_gpus(session *s, gl_error *err)
 static gl_search_axis find_axis(const char *key)
 {
     int axis = 0;
-    for (; axis < GL_SEARCH_AXIS_COUNT; axis++) {
-        const char *path = gl_search_axis_path((gl_search_axis)axis);
-        if (strcmp(path, key) == 0 || strcmp(strchr(path, '.') + 1, key) == 0)
-            break;
-    }
+    while (axis < GL_SEARCH_AXIS_COUNT && strcmp(gl_search_axis_names[axis], key) != 0 &&
+           strcmp(gl_search_axis_path((gl_search_axis)axis), key) != 0)
+        axis++;
     return (gl_search_axis)axis;
 }
 
 static bool unknown_axis(const char *key, gl_error *err)
 {
-    const char *names[GL_SEARCH_AXIS_COUNT];
-    char shown[64];
-    for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++)
-        names[i] = strchr(gl_search_axis_path((gl_search_axis)i), '.') + 1;
-    gl_arena *arena = gl_arena_create();
-    const char *near = gl_nearest(key, names, GL_SEARCH_AXIS_COUNT);
-    gl_fail(err, GL_ERROR_USAGE, "--fix '%s' is not varied%s%s%s; there are %s",
-            gl_printable(key, shown, sizeof shown), near != NULL ? ": did you mean '" : "",
-            near != NULL ? near : "", near != NULL ? "'?" : "",
-            gl_arena_join(arena, names, GL_SEARCH_AXIS_COUNT, ", "));
-    gl_arena_destroy(arena);
-    return false;
+    char shown[64], guess[128], list[256];
+    return gl_fail(
+        err, GL_ERROR_USAGE, "--fix '%s' is not varied%s there are: %s",
+        gl_printable(key, shown, sizeof shown),
+        gl_did_you_mean(key, gl_search_axis_names, GL_SEARCH_AXIS_COUNT, guess, sizeof guess),
+        gl_list_names(gl_search_axis_names, GL_SEARCH_AXIS_COUNT, list, sizeof list));
 }
 
 static bool is_set(const gl_request *request, const char *path)
@@ -248,37 +215,6 @@ static bool parse_fixed(session *s, gl_setting *settings, size_t *count, gl_erro
     return true;
 }
 
-/* What a search varies, from one description to the other. */
-static void take_fixed(const gl_workload *from, unsigned fixed, gl_workload *to)
-{
-    const gl_parallel *p = &from->parallel;
-    gl_parallel *q = &to->parallel;
-    const struct {
-        gl_search_axis axis;
-        const int *from;
-        int *to;
-    } degrees[] = {{GL_SEARCH_TP, &p->tp, &q->tp},
-                   {GL_SEARCH_PP, &p->pp, &q->pp},
-                   {GL_SEARCH_CP, &p->cp, &q->cp},
-                   {GL_SEARCH_DP, &p->dp, &q->dp},
-                   {GL_SEARCH_EP, &p->ep, &q->ep},
-                   {GL_SEARCH_VIRTUAL_STAGES, &p->virtual_stages, &q->virtual_stages},
-                   {GL_SEARCH_ZERO, &p->zero, &q->zero},
-                   {GL_SEARCH_SHARD, &p->shard, &q->shard},
-                   {GL_SEARCH_MICRO, &from->batch.micro, &to->batch.micro}};
-    for (size_t i = 0; i < sizeof degrees / sizeof *degrees; i++)
-        if ((fixed >> degrees[i].axis & 1) != 0)
-            *degrees[i].to = *degrees[i].from;
-    if ((fixed >> GL_SEARCH_SCHEDULE & 1) != 0)
-        q->schedule = p->schedule;
-    if ((fixed >> GL_SEARCH_SEQUENCE_PARALLEL & 1) != 0)
-        q->sequence_parallel = p->sequence_parallel;
-    if ((fixed >> GL_SEARCH_CP_METHOD & 1) != 0)
-        q->cp_method = p->cp_method;
-    if ((fixed >> GL_SEARCH_RECOMPUTE & 1) != 0)
-        q->recompute = p->recompute;
-}
-
 /* What --fix gives need not go with the layout that is described, so it is read apart. */
 static bool load_fixed(session *s, gl_diagnostics *diagnostics)
 {
@@ -300,10 +236,8 @@ static bool load_fixed(session *s, gl_diagnostics *diagnostics)
     if (!gl_model_tree_open(s->request.model, settings, count, s->arena, &tree, diagnostics) ||
         !gl_fields_load(gl_model_fields, &tree, s->arena, &fixed, diagnostics))
         return false;
-    unsigned given = 0;
     for (size_t i = 0; i < count; i++)
-        given |= 1u << find_axis(settings[i].key);
-    take_fixed(&fixed, given, &s->workload);
+        gl_search_axis_copy(find_axis(settings[i].key), &fixed, &s->workload);
     return true;
 }
 
@@ -361,18 +295,9 @@ static gl_workload workload_of(const session *s, const gl_found *found)
     return w;
 }
 
-static gl_plan_options plan_options(const session *s)
-{
-    const gl_planning_options *o = &s->options.planning;
-    return (gl_plan_options){.headroom = o->headroom,
-                             .stage = -1,
-                             .allow_extrapolation = o->allow_extrapolation,
-                             .seed = (unsigned long)o->seed};
-}
-
 static bool plan_row(const session *s, gl_search_row *row, gl_error *err)
 {
-    const gl_plan_options options = plan_options(s);
+    const gl_plan_options options = gl_request_plan_options(&s->request);
     gl_arena *scratch = gl_arena_create();
     gl_plan plan;
     gl_workload w = workload_of(s, row->found);
@@ -477,7 +402,7 @@ static bool plan_described(session *s, gl_error *err)
 
 static bool plan_rows(session *s, gl_error *err)
 {
-    const gl_plan_options options = plan_options(s);
+    const gl_plan_options options = gl_request_plan_options(&s->request);
     collect_rows(s);
     for (size_t i = 0; i < s->row_count; i++)
         if (!plan_row(s, &s->rows[i], err))

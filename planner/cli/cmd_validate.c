@@ -5,7 +5,6 @@
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
 #include "planner/input/conventions.h"
-#include "planner/input/notes.h"
 #include "planner/report/validation.h"
 
 typedef struct validate_options {
@@ -29,11 +28,10 @@ static const gl_option options_table[] = {
 /* The bundled tables, when none is given. */
 static void add_bundled(gl_texts *files, gl_arena *arena)
 {
-    static const char *const extensions[] = {"csv", NULL};
     size_t count;
-    const char *const *names = gl_datadir_list(arena, "validation", extensions, &count);
+    const char *const *names = gl_datadir_list(arena, "validation", "csv", &count);
     for (size_t i = 0; i < count; i++)
-        gl_texts_add(files, arena, gl_datadir_find(arena, "validation", names[i], extensions));
+        gl_texts_add(files, arena, gl_datadir_find(arena, "validation", names[i], "csv"));
 }
 
 static bool load_runs(gl_texts *files, gl_arena *arena, gl_known_runs *runs,
@@ -55,7 +53,7 @@ static bool plan_run(gl_conventions *conventions, const gl_known_run *run, gl_ar
                      gl_arena *scratch, gl_validated *out, gl_error *err)
 {
     static const gl_plan_options options = {
-        .headroom = 1.25, .stage = -1, .draws = VALIDATION_DRAWS};
+        .headroom = GL_HEADROOM, .stage = -1, .draws = VALIDATION_DRAWS};
     gl_run_case made;
     gl_plan plan;
     gl_run_case_build(conventions, run, scratch, &made);

@@ -11,7 +11,7 @@
 
 gl_planning_options gl_planning_defaults(void)
 {
-    return (gl_planning_options){.headroom = 1.25, .stage = -1, .within = 0.05};
+    return (gl_planning_options){.headroom = GL_HEADROOM, .stage = -1, .within = 0.05};
 }
 
 /* End of the value that starts at `text`: the next comma outside of brackets and quotes. */
@@ -241,17 +241,16 @@ void gl_say_left_out_all(const gl_request *request, size_t left_out)
 
 static void add_bundled(gl_texts *names, const char *folder, const char *extension, gl_arena *arena)
 {
-    const char *const extensions[] = {extension, NULL};
     size_t count = 0;
-    const char *const *found = gl_datadir_list(arena, folder, extensions, &count);
+    const char *const *found = gl_datadir_list(arena, folder, extension, &count);
     for (size_t i = 0; i < count; i++)
         gl_texts_add(names, arena, found[i]);
 }
 
 void gl_add_bundled_clusters(gl_texts *names, gl_arena *arena)
 {
-    add_bundled(names, "calibrations", ".db", arena);
-    add_bundled(names, "clusters", ".yaml", arena);
+    add_bundled(names, "calibrations", "db", arena);
+    add_bundled(names, "clusters", "yaml", arena);
 }
 
 int gl_fail_without_cluster(const char *verb, const char *model)

@@ -23,37 +23,34 @@ typedef struct gl_planning_options {
 
 gl_planning_options gl_planning_defaults(void);
 
-#define GL_PLANNING_OPTIONS                                                                        \
+/* Their rows, for structs that begin with them: what is planned, … */
+#define GL_SETUP_OPTIONS                                                                           \
     {.name = "cluster",                                                                            \
      .letter = 'c',                                                                                \
      .type = GL_OPTION_LIST,                                                                       \
      .value_name = "CLUSTER",                                                                      \
      .help = "Calibration database, cluster file, or the name of a bundled cluster.",              \
      .offset = offsetof(gl_planning_options, clusters)},                                           \
-        {.name = "set",                                                                            \
-         .type = GL_OPTION_LIST,                                                                   \
-         .value_name = "KEY=VALUE",                                                                \
-         .help = "Change a field, such as parallel.tp=4 or cluster.nodes=8.",                      \
-         .offset = offsetof(gl_planning_options, settings)},                                       \
-        {.name = "headroom",                                                                       \
-         .type = GL_OPTION_QUANTITY,                                                               \
-         .value_name = "FACTOR",                                                                   \
-         .help = "Factor on required bandwidth, for congestion (default 1.25).",                   \
-         .offset = offsetof(gl_planning_options, headroom),                                        \
-         .dimension = GL_NUMBER,                                                                   \
-         .minimum = 1,                                                                             \
-         .maximum = 100},                                                                          \
-        {.name = "stage",                                                                          \
-         .type = GL_OPTION_INTEGER,                                                                \
-         .value_name = "N",                                                                        \
-         .help = "Pipeline stage to report, from 0 (default: the one that moves most).",           \
-         .offset = offsetof(gl_planning_options, stage),                                           \
-         .minimum = 0,                                                                             \
-         .maximum = 1e6},                                                                          \
+    {                                                                                              \
+        .name = "set", .type = GL_OPTION_LIST, .value_name = "KEY=VALUE",                          \
+        .help = "Change a field, such as batch.global=512 or cluster.nodes=8.",                    \
+        .offset = offsetof(gl_planning_options, settings)                                          \
+    }
+
+/* … and how. */
+#define GL_ESTIMATE_OPTIONS                                                                        \
+    {.name = "headroom",                                                                           \
+     .type = GL_OPTION_QUANTITY,                                                                   \
+     .value_name = "FACTOR",                                                                       \
+     .help = "Factor on required bandwidth, for congestion (default 1.25).",                       \
+     .offset = offsetof(gl_planning_options, headroom),                                            \
+     .dimension = GL_NUMBER,                                                                       \
+     .minimum = GL_HEADROOM_MIN,                                                                   \
+     .maximum = GL_HEADROOM_MAX},                                                                  \
         {.name = "seed",                                                                           \
          .type = GL_OPTION_INTEGER,                                                                \
          .value_name = "N",                                                                        \
-         .help = "Of the random draws for the interval (default 0).",                              \
+         .help = "Of the random draws for intervals (default 0).",                                 \
          .offset = offsetof(gl_planning_options, seed),                                            \
          .minimum = 0,                                                                             \
          .maximum = 4294967295.0},                                                                 \
@@ -62,6 +59,17 @@ gl_planning_options gl_planning_defaults(void);
         .help = "Answer beyond what the evidence carries, marked so.",                             \
         .offset = offsetof(gl_planning_options, allow_extrapolation)                               \
     }
+
+#define GL_PLANNING_OPTIONS                                                                        \
+    GL_SETUP_OPTIONS,                                                                              \
+        {.name = "stage",                                                                          \
+         .type = GL_OPTION_INTEGER,                                                                \
+         .value_name = "N",                                                                        \
+         .help = "Pipeline stage to report, from 0 (default: the one that moves most).",           \
+         .offset = offsetof(gl_planning_options, stage),                                           \
+         .minimum = 0,                                                                             \
+         .maximum = 1e6},                                                                          \
+        GL_ESTIMATE_OPTIONS
 
 /* Of the commands that plan several descriptions: `sentence` says what each value makes. */
 #define GL_SWEEP_OPTION(sentence)                                                                  \

@@ -6,11 +6,15 @@
 #include <math.h>
 #include <string.h>
 
+enum { HARDWARE, LABOUR };
+
 static const struct {
     gl_cost_place place;
+    bool labour;
     const char *name;
 } groups[GL_COST_OF_COUNT] = {
-#define AS_GROUP(key, where, text) [GL_COST_OF_##key] = {GL_PLACE_##where, text},
+#define AS_GROUP(key, where, kind, text)                                                           \
+    [GL_COST_OF_##key] = {GL_PLACE_##where, (kind) == LABOUR, text},
     GL_COST_GROUPS(AS_GROUP)
 #undef AS_GROUP
 };
@@ -18,6 +22,11 @@ static const struct {
 gl_cost_place gl_cost_group_place(gl_cost_group group)
 {
     return groups[group].place;
+}
+
+bool gl_cost_group_is_labour(gl_cost_group group)
+{
+    return groups[group].labour;
 }
 
 const char *gl_cost_group_name(gl_cost_group group)

@@ -9,21 +9,21 @@
 #include "common/texts.h"
 #include "planner/core/fabric.h"
 
-/* The structure of a purchase as its buyer thinks of it. */
+/* The structure of a purchase as its buyer thinks of it: key, place, hardware or labour, name. */
 #define GL_COST_GROUPS(X)                                                                          \
-    X(GPUS, INSIDE, "GPUs")                                                                        \
-    X(NVLINK, INSIDE, "NVLink: board, switch chips, bridges, connectors")                          \
-    X(PCIE_SWITCHES, INSIDE, "PCIe switch boards")                                                 \
-    X(COOLING, INSIDE, "liquid cooling")                                                           \
-    X(SERVER, INSIDE, "server: CPUs, chassis, power, cooling, cabling")                            \
-    X(TUNING, INSIDE, "BIOS, driver and NCCL tuning")                                              \
-    X(NICS, BETWEEN, "network interfaces")                                                         \
-    X(SWITCHES, BETWEEN, "switches")                                                               \
-    X(LINKS, BETWEEN, "optics and cables")                                                         \
-    X(CABLING, BETWEEN, "racks and cabling work")                                                  \
-    X(LOSSLESS, BETWEEN, "congestion control and lossless configuration")                          \
-    X(MANAGEMENT, BETWEEN, "in-band and out-of-band network")                                      \
-    X(FACILITY, SITE, "facility")
+    X(GPUS, INSIDE, HARDWARE, "GPUs")                                                              \
+    X(NVLINK, INSIDE, HARDWARE, "NVLink: board, switch chips, bridges, connectors")                \
+    X(PCIE_SWITCHES, INSIDE, HARDWARE, "PCIe switch boards")                                       \
+    X(COOLING, INSIDE, HARDWARE, "liquid cooling")                                                 \
+    X(SERVER, INSIDE, HARDWARE, "server: CPUs, chassis, power, cooling, cabling")                  \
+    X(TUNING, INSIDE, LABOUR, "BIOS, driver and NCCL tuning")                                      \
+    X(NICS, BETWEEN, HARDWARE, "network interfaces")                                               \
+    X(SWITCHES, BETWEEN, HARDWARE, "switches")                                                     \
+    X(LINKS, BETWEEN, HARDWARE, "optics and cables")                                               \
+    X(CABLING, BETWEEN, LABOUR, "racks and cabling work")                                          \
+    X(LOSSLESS, BETWEEN, LABOUR, "congestion control and lossless configuration")                  \
+    X(MANAGEMENT, BETWEEN, HARDWARE, "in-band and out-of-band network")                            \
+    X(FACILITY, SITE, LABOUR, "facility")
 
 typedef enum gl_cost_group {
 #define GL_AS_GROUP(key, ...) GL_COST_OF_##key,
@@ -40,6 +40,7 @@ typedef enum gl_cost_place {
 } gl_cost_place;
 
 gl_cost_place gl_cost_group_place(gl_cost_group group);
+bool gl_cost_group_is_labour(gl_cost_group group);
 const char *gl_cost_group_name(gl_cost_group group);
 const char *gl_cost_place_name(gl_cost_place place); /* "inside nodes" */
 

@@ -36,12 +36,12 @@ add(gl_findings *findings, bool fatal, const char *path, const char *format, ...
                      .fatal = fatal};
 }
 
-static bool any_fatal(const gl_findings *findings, size_t from)
+const gl_finding *gl_findings_first_fatal(const gl_findings *findings, size_t from)
 {
     for (size_t i = from; i < findings->count; i++)
         if (findings->items[i].fatal)
-            return true;
-    return false;
+            return &findings->items[i];
+    return NULL;
 }
 
 /* "heads (30) must be a multiple of tp (4)", at `path`, when it is not. */
@@ -309,7 +309,7 @@ static void check_stages(const gl_workload *w, gl_findings *findings)
             p->virtual_stages, (long long)chunks, w->model.layers);
         return;
     }
-    if (w->model.layers % chunks == 0 || any_fatal(findings, 0))
+    if (w->model.layers % chunks == 0 || gl_findings_first_fatal(findings, 0) != NULL)
         return;
     gl_stage *stages = NULL;
     char text[512];
@@ -422,7 +422,7 @@ void gl_check_workload(const gl_workload *workload, gl_findings *findings)
 {
     size_t before = findings->count;
     check_sizes(workload, findings);
-    if (any_fatal(findings, before))
+    if (gl_findings_first_fatal(findings, before) != NULL)
         return;
     check_architecture_present(workload, findings);
     check_experts(workload, findings);
@@ -436,7 +436,7 @@ void gl_check_workload(const gl_workload *workload, gl_findings *findings)
     check_tp(workload, findings);
     check_sequence(workload, findings);
     check_stages(workload, findings);
-    if (!any_fatal(findings, before))
+    if (gl_findings_first_fatal(findings, before) == NULL)
         check_parameter_count(workload, findings);
 }
 

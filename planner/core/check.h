@@ -24,6 +24,9 @@ typedef struct gl_findings {
     gl_arena *arena;
 } gl_findings;
 
+/* The first of the findings from `from` on with which there is no plan; NULL: none. */
+const gl_finding *gl_findings_first_fatal(const gl_findings *findings, size_t from);
+
 /* heads, kv heads, ffn, vocab against tp; ep against dp·cp and experts; layers against pp·v (uneven
  * is a warning that says which stages hold how many); sequence against cp and sp; batch against
  * dp·micro; MLA and MoE fields complete; shard against dp·cp; architecture present for anything but

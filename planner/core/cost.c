@@ -9,12 +9,6 @@
 
 /* ---- one evaluation ---- */
 
-static bool is_labour(gl_cost_group group)
-{
-    return group == GL_COST_OF_TUNING || group == GL_COST_OF_LOSSLESS ||
-           group == GL_COST_OF_CABLING || group == GL_COST_OF_FACILITY;
-}
-
 /* Pieces of a line, where the share of spares and the power of racks and servers have these
  * values. */
 static double pieces_of(const gl_cost_builder *b, const gl_bom_line *line, const double *t)
@@ -41,7 +35,7 @@ static void add_bill(const gl_cost_builder *b, gl_cost_state s, const double *t,
         const gl_bom_line *line = &bom->lines[i];
         double amount = pieces_of(b, line, t) * gl_cost__value(&b->prices[i], s);
         f->capex += amount;
-        f->hardware += is_labour(line->group) ? 0 : amount;
+        f->hardware += gl_cost_group_is_labour(line->group) ? 0 : amount;
         f->network += gl_cost_group_place(line->group) == GL_PLACE_BETWEEN ? amount : 0;
         f->power_w += (double)line->count * power_of(b, line, t);
     }

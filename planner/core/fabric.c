@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+const char *const gl_fabric_names[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
+
 int64_t gl_divide_up(int64_t dividend, int64_t divisor)
 {
     return (dividend + divisor - 1) / divisor;

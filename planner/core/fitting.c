@@ -32,11 +32,9 @@ static bool is_legal(const gl_setup *setup)
 {
     gl_arena *scratch = gl_arena_create();
     gl_findings findings = {.arena = scratch};
-    bool legal = true;
     gl_check_workload(setup->workload, &findings);
     gl_check_cluster(setup->workload, setup->cluster, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        legal = legal && !findings.items[i].fatal;
+    bool legal = gl_findings_first_fatal(&findings, 0) == NULL;
     gl_arena_destroy(scratch);
     return legal;
 }

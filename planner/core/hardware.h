@@ -111,6 +111,8 @@ typedef enum gl_fabric {
     GL_FABRIC_RAIL_ONLY
 } gl_fabric;
 
+extern const char *const gl_fabric_names[]; /* as in descriptions, by value; NULL-terminated */
+
 /* Leased lines between places that share a cluster: its nodes are split evenly, in order. */
 typedef struct gl_sites {
     int count;             /* ≤ 1: all nodes stand in one place */

@@ -59,13 +59,17 @@ typedef struct gl_bandwidth_need {
     double bytes_per_step_per_gpu;
     double required_bytes_per_s;  /* with headroom; NaN when compute is not known */
     double available_bytes_per_s; /* what this plan's messages get, by the evidence at hand */
-    double headroom;              /* factor, 1.25 by default */
+    double headroom;              /* factor */
     gl_evidence evidence;         /* worst of the rows that use the tier */
     gl_verdict verdict;           /* enough: available ≥ required; tight: only without headroom */
 } gl_bandwidth_need;
 
+/* Headroom for congestion, unless another is asked for, and what may be. */
+#define GL_HEADROOM 1.25
+enum { GL_HEADROOM_MIN = 1, GL_HEADROOM_MAX = 100 };
+
 typedef struct gl_plan_options {
-    double headroom; /* ≥ 1 */
+    double headroom; /* GL_HEADROOM_MIN to GL_HEADROOM_MAX */
     int stage;       /* to report; −1 = the one whose ranks move most */
     bool allow_extrapolation;
     unsigned long seed; /* of the draws for the interval */

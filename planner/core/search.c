@@ -243,17 +243,6 @@ static const char *misses_memory(gl_recompute recompute)
     return texts[recompute];
 }
 
-/* Of all that a search varies. */
-static bool is_same_layout(const gl_parallel *a, const gl_batch *x, const gl_parallel *b,
-                           const gl_batch *y)
-{
-    return a->tp == b->tp && a->cp == b->cp && a->pp == b->pp && a->dp == b->dp && a->ep == b->ep &&
-           a->schedule == b->schedule && a->virtual_stages == b->virtual_stages &&
-           a->sequence_parallel == b->sequence_parallel && a->cp_method == b->cp_method &&
-           a->zero == b->zero && a->shard == b->shard && a->accumulate == b->accumulate &&
-           a->recompute == b->recompute && x->micro == y->micro;
-}
-
 /* Memory first; time only of what fits. */
 static void evaluate(job *j, size_t gpu_index, gl_found *candidate)
 {
@@ -277,7 +266,8 @@ static void evaluate(job *j, size_t gpu_index, gl_found *candidate)
         j->found.faster++;
     const gl_workload *given = j->search->space->workload;
     if (candidate->step.time_s == j->search->given_s &&
-        is_same_layout(&candidate->parallel, &candidate->batch, &given->parallel, &given->batch))
+        gl_search__is_same(&candidate->parallel, &candidate->batch, &given->parallel,
+                           &given->batch))
         j->found.given_place = candidate->place;
     keep_top(&j->found, candidate);
     keep_front(j->found.arena, &j->found.fronts[gpu_index], candidate);
@@ -431,10 +421,8 @@ static bool is_legal(const gl_workload *w)
 {
     gl_arena *scratch = gl_arena_create();
     gl_findings findings = {.arena = scratch};
-    bool legal = true;
     gl_check_workload(w, &findings);
-    for (size_t i = 0; i < findings.count; i++)
-        legal = legal && !findings.items[i].fatal;
+    bool legal = gl_findings_first_fatal(&findings, 0) == NULL;
     gl_arena_destroy(scratch);
     return legal;
 }
@@ -562,26 +550,6 @@ bool gl_search(const gl_workload *workload, const gl_cluster *cluster,
 }
 
 /* ---- names ---- */
-
-const char *gl_search_axis_path(gl_search_axis axis)
-{
-    static const char *const paths[GL_SEARCH_AXIS_COUNT] = {
-        [GL_SEARCH_TP] = "parallel.tp",
-        [GL_SEARCH_PP] = "parallel.pp",
-        [GL_SEARCH_CP] = "parallel.cp",
-        [GL_SEARCH_DP] = "parallel.dp",
-        [GL_SEARCH_EP] = "parallel.ep",
-        [GL_SEARCH_MICRO] = "batch.micro",
-        [GL_SEARCH_SCHEDULE] = "parallel.schedule",
-        [GL_SEARCH_VIRTUAL_STAGES] = "parallel.virtual_stages",
-        [GL_SEARCH_SEQUENCE_PARALLEL] = "parallel.sequence_parallel",
-        [GL_SEARCH_CP_METHOD] = "parallel.cp_method",
-        [GL_SEARCH_ZERO] = "parallel.zero",
-        [GL_SEARCH_SHARD] = "parallel.shard",
-        [GL_SEARCH_RECOMPUTE] = "parallel.recompute",
-    };
-    return paths[axis];
-}
 
 static const char *degrees_text(const gl_parallel *p, gl_arena *arena)
 {

@@ -13,26 +13,39 @@
 #include "planner/core/evaluate.h"
 #include "planner/core/plan.h"
 
-/* What is varied. Bits of gl_search_options.fixed: what keeps the value that the workload has. */
+/* What is varied: a key, and the part and the member of the workload that are also the path of its
+ * field. */
+#define GL_SEARCH_AXES(X)                                                                          \
+    X(TP, parallel, tp)                                                                            \
+    X(PP, parallel, pp)                                                                            \
+    X(CP, parallel, cp)                                                                            \
+    X(DP, parallel, dp)                                                                            \
+    X(EP, parallel, ep)                                                                            \
+    X(MICRO, batch, micro)                                                                         \
+    X(SCHEDULE, parallel, schedule)                                                                \
+    X(VIRTUAL_STAGES, parallel, virtual_stages)                                                    \
+    X(SEQUENCE_PARALLEL, parallel, sequence_parallel)                                              \
+    X(CP_METHOD, parallel, cp_method)                                                              \
+    X(ZERO, parallel, zero)                                                                        \
+    X(SHARD, parallel, shard)                                                                      \
+    X(RECOMPUTE, parallel, recompute)
+
+/* Bits of gl_search_options.fixed: what keeps the value that the workload has. */
 typedef enum gl_search_axis {
-    GL_SEARCH_TP,
-    GL_SEARCH_PP,
-    GL_SEARCH_CP,
-    GL_SEARCH_DP,
-    GL_SEARCH_EP,
-    GL_SEARCH_MICRO,
-    GL_SEARCH_SCHEDULE,
-    GL_SEARCH_VIRTUAL_STAGES,
-    GL_SEARCH_SEQUENCE_PARALLEL,
-    GL_SEARCH_CP_METHOD,
-    GL_SEARCH_ZERO,
-    GL_SEARCH_SHARD,
-    GL_SEARCH_RECOMPUTE,
-    GL_SEARCH_AXIS_COUNT
+#define GL_AS_AXIS(key, part, member) GL_SEARCH_##key,
+    GL_SEARCH_AXES(GL_AS_AXIS)
+#undef GL_AS_AXIS
+        GL_SEARCH_AXIS_COUNT
 } gl_search_axis;
 
 /* The field of the description: "parallel.tp". */
 const char *gl_search_axis_path(gl_search_axis axis);
+
+/* Its last part, in the order of the axes: "tp"; ends with NULL. */
+extern const char *const gl_search_axis_names[GL_SEARCH_AXIS_COUNT + 1];
+
+/* The value of one axis, from one workload to the other. */
+void gl_search_axis_copy(gl_search_axis axis, const gl_workload *from, gl_workload *to);
 
 typedef struct gl_search_progress {
     int64_t done, total; /* layouts looked at, legal or not */

@@ -6,6 +6,55 @@
 #include <limits.h>
 #include <string.h>
 
+/* ---- axes ---- */
+
+static const struct {
+    const char *path;
+    enum { IN_parallel, IN_batch } part;
+    size_t offset, size; /* in the part */
+} axes[GL_SEARCH_AXIS_COUNT] = {
+#define AS_AXIS(key, where, member)                                                                \
+    [GL_SEARCH_##key] = {#where "." #member, IN_##where, offsetof(gl_##where, member),             \
+                         sizeof(((gl_##where *)0)->member)},
+    GL_SEARCH_AXES(AS_AXIS)
+#undef AS_AXIS
+};
+
+const char *const gl_search_axis_names[] = {
+#define AS_NAME(key, where, member) #member,
+    GL_SEARCH_AXES(AS_NAME)
+#undef AS_NAME
+        NULL};
+
+const char *gl_search_axis_path(gl_search_axis axis)
+{
+    return axes[axis].path;
+}
+
+static const void *value_at(gl_search_axis axis, const gl_parallel *parallel, const gl_batch *batch)
+{
+    const char *part = axes[axis].part == IN_batch ? (const char *)batch : (const char *)parallel;
+    return part + axes[axis].offset;
+}
+
+void gl_search_axis_copy(gl_search_axis axis, const gl_workload *from, gl_workload *to)
+{
+    char *part = axes[axis].part == IN_batch ? (char *)&to->batch : (char *)&to->parallel;
+    memcpy(part + axes[axis].offset, value_at(axis, &from->parallel, &from->batch),
+           axes[axis].size);
+}
+
+/* How often gradients move goes with the ZeRO stage. */
+bool gl_search__is_same(const gl_parallel *a, const gl_batch *x, const gl_parallel *b,
+                        const gl_batch *y)
+{
+    for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++)
+        if (memcmp(value_at((gl_search_axis)i, a, x), value_at((gl_search_axis)i, b, y),
+                   axes[i].size) != 0)
+            return false;
+    return a->accumulate == b->accumulate;
+}
+
 static bool is_fixed(const gl_search_space *s, gl_search_axis axis)
 {
     return (s->options->fixed >> axis & 1) != 0;
@@ -353,13 +402,11 @@ static const char *check(const gl_search_space *s, const gl_search_degrees *g, g
     w.parallel.rank_broadcast = false;
     w.batch = (gl_batch){.global = s->global, .micro = 1};
     gl_check_workload(&w, &findings);
-    for (size_t i = 0; i < findings.count; i++) {
-        if (!findings.items[i].fatal)
-            continue;
-        *rule = rule_of(findings.items[i].path);
-        return findings.items[i].message;
-    }
-    return NULL;
+    const gl_finding *fatal = gl_findings_first_fatal(&findings, 0);
+    if (fatal == NULL)
+        return NULL;
+    *rule = rule_of(fatal->path);
+    return fatal->message;
 }
 
 /* Fixed degrees that do not make the number of GPUs. */

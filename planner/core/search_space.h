@@ -44,6 +44,10 @@ typedef struct gl_search_lists {
     size_t micro_count, schedule_count, variant_count;
 } gl_search_lists;
 
+/* Are two layouts the same in all that a search varies? */
+bool gl_search__is_same(const gl_parallel *a, const gl_batch *x, const gl_parallel *b,
+                        const gl_batch *y);
+
 gl_search_space gl_search_space_of(const gl_workload *workload, const gl_cluster *cluster,
                                    const gl_search_options *options);
 

@@ -6,6 +6,7 @@
 const char *const gl_schedule_names[] = {"gpipe", "1f1b", "interleaved", NULL};
 const char *const gl_recompute_names[] = {"none", "selective", "full", NULL};
 const char *const gl_cp_methods[] = {"ring", "allgather", "ulysses", NULL};
+const char *const gl_axis_names[] = {"tp", "cp", "dp", "pp", NULL};
 
 static const double mebibyte = 1024.0 * 1024.0;
 

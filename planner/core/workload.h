@@ -70,6 +70,7 @@ typedef struct gl_model {
 
 enum { GL_ORDER_MAX = 4 };
 typedef enum gl_axis { GL_AXIS_TP, GL_AXIS_CP, GL_AXIS_DP, GL_AXIS_PP } gl_axis;
+extern const char *const gl_axis_names[]; /* as in descriptions, by value; NULL-terminated */
 
 typedef struct gl_parallel {
     int dp, tp, pp, cp, ep; /* degrees ≥ 1; ranks = tp·cp·dp·pp, EP lives inside dp·cp */

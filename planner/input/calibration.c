@@ -354,16 +354,14 @@ static bool load_curves(picker *p, gl_calibration *out)
     return true;
 }
 
-/* The file's name without folder and ending, so that bundled and own databases read alike. */
-static const char *display_name(const picker *p)
+/* Bundled and own databases read alike. */
+const char *gl_calibration_name(const char *file, const char *label, gl_arena *arena)
 {
-    const char *slash = strrchr(p->file, '/');
-    const char *name = slash != NULL ? slash + 1 : p->file;
+    const char *slash = strrchr(file, '/');
+    const char *name = slash != NULL ? slash + 1 : file;
     size_t length = strlen(name) - (gl_ends_with(name, ".db") ? 3 : 0);
-    name = gl_arena_strndup(p->arena, name, length);
-    if (p->request->label == NULL)
-        return name;
-    return gl_arena_printf(p->arena, "%s#%s", name, p->request->label);
+    name = gl_arena_strndup(arena, name, length);
+    return label == NULL ? name : gl_arena_printf(arena, "%s#%s", name, label);
 }
 
 static bool load_from(picker *p, gl_calibration *out)
@@ -372,7 +370,7 @@ static bool load_from(picker *p, gl_calibration *out)
         !find_gpu(p, &out->gpu) || !load_curves(p, out))
         return false;
     take_rates(p, out);
-    out->name = display_name(p);
+    out->name = gl_calibration_name(p->file, p->request->label, p->arena);
     return true;
 }
 
@@ -397,7 +395,6 @@ bool gl_calibration_load(const gl_calibration_request *request, gl_arena *arena,
 const char *gl_calibration_find(const char *name, const char *base, gl_arena *arena,
                                 const char **label)
 {
-    static const char *const extensions[] = {"db", NULL};
     const char *beside = base != NULL ? gl_file_beside(arena, base, name) : name;
     const char *hash = strrchr(name, '#');
     *label = NULL;
@@ -410,5 +407,5 @@ const char *gl_calibration_find(const char *name, const char *base, gl_arena *ar
     }
     if (gl_file_exists(beside))
         return beside;
-    return gl_datadir_find(arena, "calibrations", name, extensions);
+    return gl_datadir_find(arena, "calibrations", name, "db");
 }

@@ -3,7 +3,8 @@
 #ifndef GL_INPUT_CALIBRATION_H
 #define GL_INPUT_CALIBRATION_H
 
-#include "common/options.h"
+#include "common/error.h"
+#include "common/texts.h"
 #include "planner/core/hardware.h"
 
 typedef enum gl_calibration_tier {
@@ -20,7 +21,7 @@ typedef struct gl_calibration_request {
 } gl_calibration_request;
 
 typedef struct gl_calibration {
-    const char *name;          /* file name without folder; with "#LABEL" when one was given */
+    const char *name;          /* gl_calibration_name */
     const char *gpu;           /* as the driver prints it; "" when no run says it */
     gl_curve *inside, *across; /* with samples */
     size_t inside_count, across_count;
@@ -35,6 +36,10 @@ typedef struct gl_calibration {
  * GPUs. */
 bool gl_calibration_load(const gl_calibration_request *request, gl_arena *arena,
                          gl_calibration *out, gl_texts *warnings, gl_error *err);
+
+/* How a database is called: its file's name without folder and .db, with "#LABEL" where one was
+ * given (not NULL). In the arena. */
+const char *gl_calibration_name(const char *file, const char *label, gl_arena *arena);
 
 /* Splits "FILE#LABEL" unless a file of the whole name exists; finds FILE beside `base` (NULL = the
  * working folder) or among the bundled calibrations. NULL when there is no such file. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* data/gpus, data/links and data/transports: figures with their sources. */
+#include "planner/input/catalogue.h"
+
 #include "common/datadir.h"
 #include "common/text.h"
-#include "planner/input/cluster_file.h"
+#include "planner/input/fields.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
@@ -11,7 +12,6 @@
 
 enum { PATH_BYTES = 160, SOURCES_MAX = 100 };
 
-static const char *const yaml_extensions[] = {"yaml", NULL};
 static const char *const source_keys[] = {"text", "url", "date", "kind", NULL};
 static const char *const kinds[] = {
     [GL_FIGURE_ABSENT] = "absent",
@@ -51,18 +51,6 @@ static const char *source_text(const document *d, const gl_yaml_node *node, cons
         return NULL;
     }
     return gl_fields_text(&d->tree, path, d->diagnostics);
-}
-
-static bool is_date(const char *text)
-{
-    const char pattern[] = "dddd-dd-dd";
-    size_t i = 0;
-    for (; pattern[i] != '\0' && text[i] != '\0'; i++) {
-        bool digit = text[i] >= '0' && text[i] <= '9';
-        if (pattern[i] == 'd' ? !digit : text[i] != '-')
-            return false;
-    }
-    return pattern[i] == text[i];
 }
 
 static bool parse_kind(const char *text, gl_figure_kind *kind)
@@ -105,9 +93,9 @@ static bool read_source(const document *d, const gl_yaml_node *node, source *out
     if (!parse_kind(kind, &out->kind))
         return gl_diagnose(d->diagnostics, &gl_yaml_get(node, "kind")->mark, d->section,
                            "found kind '%.40s'; allowed: measured, specification, assumed", kind);
-    if (!is_date(date))
+    if (!gl_is_date(date))
         return gl_diagnose(d->diagnostics, &gl_yaml_get(node, "date")->mark, d->section,
-                           "found date '%.40s'; needed: a date such as 2024-11-30", date);
+                           "found date '%.40s'; needed: a day, such as 2026-11-20", date);
     out->text = url != NULL ? gl_arena_printf(d->arena, "%s, %s", text, url) : text;
     out->date = date;
     return true;
@@ -190,7 +178,7 @@ static const char *find_entry(const char *folder, const char *name, gl_arena *ar
 {
     if (gl_catalogue_is_own_file(name) && gl_file_exists(name))
         return name;
-    return gl_datadir_find(arena, folder, name, yaml_extensions);
+    return gl_datadir_find(arena, folder, name, "yaml");
 }
 
 /* Does a GPU file list the name among its aliases, or has it as its title? A file that cannot be
@@ -220,9 +208,9 @@ static const char *find_alias(const char *name, gl_arena *arena, gl_diagnostics 
     size_t count;
     const char *found = NULL;
     gl_arena *scratch = gl_arena_create();
-    const char *const *names = gl_datadir_list(scratch, "gpus", yaml_extensions, &count);
+    const char *const *names = gl_datadir_list(scratch, "gpus", "yaml", &count);
     for (size_t i = 0; i < count && found == NULL; i++) {
-        const char *path = gl_datadir_find(scratch, "gpus", names[i], yaml_extensions);
+        const char *path = gl_datadir_find(scratch, "gpus", names[i], "yaml");
         if (path != NULL && has_alias(path, name, scratch, diagnostics))
             found = gl_arena_strdup(arena, path);
     }

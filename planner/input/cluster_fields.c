@@ -15,7 +15,6 @@ static const char *const power_by[] = {"energy", "colocation", NULL};
 static const char *const acquisitions[] = {"buy", "rent", NULL};
 #define TERM_ROW(name, term, unit, low, high, sentence) \
     REAL_ROW(name, terms.stated[GL_TERM_##term], unit, low, high, "as in the price list", sentence)
-static const char *const fabrics[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
 
 const gl_field gl_cluster_fields[] = {
     TEXT_ROW("cluster.name", name, "the file's name", "Name of the cluster in reports."),
@@ -37,7 +36,7 @@ const gl_field gl_cluster_fields[] = {
     REAL_ROW("cluster.inter_node.latency", network_latency_s, GL_SECONDS, 0, 100, "0 s", "Time that a message travels one way beside what the link counts: distance, or delay that was put in. Each step of a collective waits for it."),
     SPECIAL_ROW("cluster.inter_node.slot", false, "What a NIC is plugged into: a name of data/links, such as pcie5-x16. A NIC gets no more than it carries."),
     CHOICE_ROW("cluster.inter_node.attachment", nic_attachment, attachments, "gpu-switch", "Where the NICs hang: at the PCIe switch of their GPUs, at the CPU, or at another CPU than that of their GPUs; the last two need the slot and take what the path through CPUs carries."),
-    CHOICE_ROW("cluster.inter_node.fabric", fabric, fabrics, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
+    CHOICE_ROW("cluster.inter_node.fabric", fabric, gl_fabric_names, "fat-tree", "How the network is built: a tree, a tree whose leaves each join one rail of NICs, or rails alone."),
     REAL_ROW("cluster.inter_node.oversubscription", oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a leaf's downlinks over that of its uplinks."),
     REAL_ROW("cluster.inter_node.core_oversubscription", core_oversubscription, GL_NUMBER, 1, 1000, "1", "Bandwidth of a spine's downlinks over that of its uplinks to cores: what pods have between them, where there are three tiers of switches. Needs radix."),
     INT_ROW("cluster.inter_node.radix", radix, 2, 4096, "", "Ports of a switch."),

@@ -5,7 +5,7 @@
 
 #include "common/arena.h"
 #include "common/error.h"
-#include "common/options.h"
+#include "common/texts.h"
 #include "planner/core/hardware.h"
 #include "planner/input/fields.h"
 
@@ -34,14 +34,5 @@ bool gl_cluster_load(const char *name, const gl_setting *settings, size_t settin
 /* The same from a document that is there already, such as one made of a table's row. */
 bool gl_cluster_tree_load(const gl_yaml_tree *tree, gl_arena *arena, gl_cluster *cluster,
                           gl_texts *warnings, gl_diagnostics *diagnostics);
-
-/* Catalogue entries by name (for GPUs also by what a driver prints), or a file of one's own when
- * the name has a '/' or ends in .yaml. NULL when absent. Problems of the file are diagnosed. */
-const gl_gpu *gl_catalogue_gpu(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
-const gl_link *gl_catalogue_link(const char *name, gl_arena *arena, gl_diagnostics *diagnostics);
-const gl_overlap_taxes *gl_catalogue_overlap(gl_arena *arena, gl_diagnostics *diagnostics);
-
-/* Is the name that of a file, and not of the catalogue? */
-bool gl_catalogue_is_own_file(const char *name);
 
 #endif

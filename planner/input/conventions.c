@@ -3,6 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/text.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/notes.h"
 
 #include <math.h>
@@ -264,12 +265,11 @@ static void read_statement(const loader *l, const gl_yaml_node *node)
 
 gl_conventions *gl_conventions_load(const char *path, gl_arena *arena, gl_diagnostics *diagnostics)
 {
-    static const char *const extensions[] = {"yaml", NULL};
     gl_yaml_tree tree;
     gl_error err;
     size_t before = gl_diagnostics_found(diagnostics);
     if (path == NULL)
-        path = gl_datadir_find(arena, "validation", "conventions", extensions);
+        path = gl_datadir_find(arena, "validation", "conventions", "yaml");
     if (path == NULL) {
         gl_diagnose(diagnostics, NULL, NULL, "data/validation/conventions.yaml is not installed");
         return NULL;

@@ -5,7 +5,6 @@
 #include "common/store/store.h"
 #include "common/text.h"
 #include "planner/input/calibration.h"
-#include "planner/input/file_text.h"
 
 #include <string.h>
 
@@ -16,10 +15,7 @@ static bool wanted(const gl_run *run, const char *label)
 
 static bool is_kept(const gl_delivered *d, int64_t run_id)
 {
-    for (size_t i = 0; i < d->run_count; i++)
-        if (d->runs[i].id == run_id)
-            return true;
-    return false;
+    return gl_run_find(d->runs, d->run_count, run_id) != NULL;
 }
 
 static bool take_runs(const gl_catalog *catalog, const char *file, const char *label,
@@ -92,13 +88,6 @@ static bool read_all(gl_store *store, const char *file, const char *label, gl_ar
     return true;
 }
 
-/* The name as a plan shows it: without folder and ending. */
-static const char *display_name(const char *file, const char *label, gl_arena *arena)
-{
-    const char *stem = gl_file_stem(arena, file);
-    return label == NULL ? stem : gl_arena_printf(arena, "%s#%s", stem, label);
-}
-
 static bool fail_name(const char *name, gl_error *err)
 {
     char shown[128];
@@ -117,7 +106,7 @@ bool gl_delivered_load(const char *name, gl_arena *arena, gl_delivered *out, gl_
         return fail_name(name, err);
     if (!gl_store_open(file, &store, err))
         return false;
-    read.name = display_name(file, label, arena);
+    read.name = gl_calibration_name(file, label, arena);
     bool ok = read_all(store, file, label, arena, &read, err);
     gl_store_close(store);
     if (ok)

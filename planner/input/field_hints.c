@@ -2,7 +2,6 @@
 #include "planner/input/field_hints.h"
 
 #include "common/text.h"
-#include "planner/input/notes.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -288,6 +287,29 @@ static void find_nearest(const gl_field *fields, const char *name, guesses *g)
             add_guess(g, fields[i].path, strlen(fields[i].path));
 }
 
+static bool takes(const gl_field *fields, const char *path, int length, const gl_yaml_node *value)
+{
+    for (const gl_field *field = fields; field != NULL && field->path != NULL; field++)
+        if (strncmp(field->path, path, (size_t)length) == 0 && field->path[length] == '\0')
+            return gl_field_takes(field, value);
+    return false;
+}
+
+/* Of several fields those that take the value, where there are such. */
+static void prefer_takers(guesses *g, const gl_field *fields, const gl_field *other,
+                          const gl_yaml_node *value)
+{
+    guesses takers = {.count = 0};
+    if (value == NULL || value->kind != GL_YAML_SCALAR)
+        return;
+    for (size_t i = 0; i < g->count; i++)
+        if (takes(fields, g->paths[i], g->lengths[i], value) ||
+            takes(other, g->paths[i], g->lengths[i], value))
+            add_guess(&takers, g->paths[i], (size_t)g->lengths[i]);
+    if (takers.count > 0)
+        *g = takers;
+}
+
 /* The description that stands beside this one on a command line; NULL: none. */
 static const gl_field *other_description(const gl_field *fields)
 {
@@ -334,7 +356,8 @@ static const char *find_advice(const char *path, const char *name)
     return NULL;
 }
 
-const char *gl_field_hint(const gl_field *fields, const char *path, char *out, size_t size)
+const char *gl_field_hint(const gl_field *fields, const char *path, const gl_yaml_node *value,
+                          char *out, size_t size)
 {
     guesses g = {.count = 0};
     char name[NAME_BYTES];
@@ -363,18 +386,21 @@ const char *gl_field_hint(const gl_field *fields, const char *path, char *out, s
         find_same_name(other, name, &g);
     if (g.count == 0 && other != NULL)
         find_synonyms(name, &g);
+    prefer_takers(&g, fields, other, value);
     return write_guesses(&g, out, size);
 }
 
-const char *gl_field_hint_nearest(const gl_field *fields, const char *path, char *out, size_t size)
+const char *gl_field_hint_nearest(const gl_field *fields, const char *path,
+                                  const gl_yaml_node *value, char *out, size_t size)
 {
     guesses g = {.count = 0};
     const gl_field *other = other_description(fields);
-    if (gl_field_hint(fields, path, out, size)[0] != '\0')
+    if (gl_field_hint(fields, path, value, out, size)[0] != '\0')
         return out;
     find_nearest(fields, last_part(path), &g);
     if (g.count == 0 && other != NULL)
         find_nearest(other, last_part(path), &g);
+    prefer_takers(&g, fields, other, value);
     return write_guesses(&g, out, size);
 }
 

@@ -31,15 +31,18 @@ extern const gl_synonym gl_field_synonyms[], gl_value_synonyms[];
 /*
  * "; did you mean 'cluster.nodes'?" for the unknown key `path` of a document with these fields, in
  * `out` of `size` bytes, which is returned; empty when nothing is likely. Several fields of the
- * same name are all named. Fields of the document itself come before those of the other
+ * same name are all named, unless only some of them take `value` (a node of the document; NULL: not
+ * known). Fields of the document itself come before those of the other
  * description (a cluster's for a model, a model's for a cluster). A path of that other description
  * is said to belong to it. Of a name that stands for no field but for something that is known
  * (gl_field_advices), that is said.
  */
-const char *gl_field_hint(const gl_field *fields, const char *path, char *out, size_t size);
+const char *gl_field_hint(const gl_field *fields, const char *path, const gl_yaml_node *value,
+                          char *out, size_t size);
 
 /* The same where that finds nothing, with slips in the name: "layrs" is 'model.layers'. */
-const char *gl_field_hint_nearest(const gl_field *fields, const char *path, char *out, size_t size);
+const char *gl_field_hint_nearest(const gl_field *fields, const char *path,
+                                  const gl_yaml_node *value, char *out, size_t size);
 
 /* "; did you mean '3'?" for a value that the field does not take, by what frameworks call it or the
  * nearest of its names; ";" when nothing is known. */

@@ -6,7 +6,6 @@
 #include "planner/core/hardware.h"
 #include "planner/core/workload.h"
 #include "planner/input/field_hints.h"
-#include "planner/input/notes.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -358,14 +357,12 @@ static void load_texts(const loader *l, const gl_field *field, const gl_yaml_nod
     *(const char *const **)out = texts;
 }
 
-static const char *const axis_names[] = {"tp", "cp", "dp", "pp"};
-
 /* One axis name at *text, which is moved behind it and a dash; −1 when there is none. */
 static int read_axis(const char **text)
 {
     size_t length = strcspn(*text, "-");
     for (int axis = 0; axis < GL_ORDER_MAX; axis++)
-        if (length == 2 && strncmp(*text, axis_names[axis], 2) == 0) {
+        if (length == 2 && strncmp(*text, gl_axis_names[axis], 2) == 0) {
             *text += length + ((*text)[length] == '-');
             return axis;
         }
@@ -482,6 +479,21 @@ static const load_function load_functions[GL_FIELD_TYPE_COUNT] = {
     [GL_FIELD_SPECIAL] = load_special,
 };
 
+bool gl_field_takes(const gl_field *field, const gl_yaml_node *scalar)
+{
+    gl_diagnostics problems = {.count = 0};
+    const loader l = {.diagnostics = &problems};
+    union {
+        int64_t integer;
+        double real;
+        const char *text;
+        gl_axis order[GL_ORDER_MAX];
+        gl_figure figure;
+    } unused;
+    load_functions[field->type](&l, field, scalar, &unused);
+    return problems.count == 0;
+}
+
 /* ---- keys ---- */
 
 const gl_field *gl_fields_find(const gl_field *fields, const char *path)
@@ -526,8 +538,9 @@ static const char **section_keys(const loader *l, const char *section, size_t *c
 }
 
 /* The path of an unknown field to its end, as far as it does not fork: of "train: {seq_len: 4096}"
- * the last part says what was meant. */
-static void whole_path(const gl_yaml_node *node, const char *path, char *whole, size_t size)
+ * the last part says what was meant. Returns the node that is there. */
+static const gl_yaml_node *whole_path(const gl_yaml_node *node, const char *path, char *whole,
+                                      size_t size)
 {
     size_t used = (size_t)snprintf(whole, size, "%s", path);
     while (node->kind == GL_YAML_MAPPING && node->first != NULL && node->first->next == NULL &&
@@ -535,6 +548,7 @@ static void whole_path(const gl_yaml_node *node, const char *path, char *whole, 
         node = node->first;
         used += (size_t)snprintf(whole + used, size - used, ".%s", node->key);
     }
+    return node;
 }
 
 static void diagnose_unknown(const loader *l, const char *section, const gl_yaml_node *node,
@@ -547,12 +561,12 @@ static void diagnose_unknown(const loader *l, const char *section, const gl_yaml
     size_t count;
     char list[LIST_BYTES], guess[GUESS_BYTES], whole[PATH_BYTES];
     const char **keys = section_keys(l, section, &count);
-    whole_path(node, path, whole, sizeof whole);
-    gl_field_hint(l->fields, whole, guess, sizeof guess);
+    const gl_yaml_node *value = whole_path(node, path, whole, sizeof whole);
+    gl_field_hint(l->fields, whole, value, guess, sizeof guess);
     if (guess[0] == '\0')
         gl_guess(node->key, keys, count, guess, sizeof guess);
     if (guess[0] == '\0')
-        gl_field_hint_nearest(l->fields, whole, guess, sizeof guess);
+        gl_field_hint_nearest(l->fields, whole, value, guess, sizeof guess);
     if (guess[0] != '\0')
         gl_diagnose(l->diagnostics, &node->key_mark, path, "unknown field%s", guess);
     else

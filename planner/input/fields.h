@@ -67,6 +67,9 @@ const char *gl_fields_text(const gl_yaml_tree *tree, const char *path, gl_diagno
 /* The field with this path; NULL when there is none. */
 const gl_field *gl_fields_find(const gl_field *fields, const char *path);
 
+/* Would the field load this value? `scalar` is a node without parts. */
+bool gl_field_takes(const gl_field *field, const gl_yaml_node *scalar);
+
 /* Is `value` within the field's limits? If not, `range` (of `size` bytes) says which are. */
 bool gl_field_in_range(const gl_field *field, double value, char *range, size_t size);
 

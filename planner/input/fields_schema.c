@@ -32,9 +32,10 @@ static gl_cell real_cell(const gl_field *field, double value)
 
 static gl_cell order_cell(const gl_axis *order, gl_arena *arena)
 {
-    static const char *const names[] = {"tp", "cp", "dp", "pp"};
-    return gl_text(gl_arena_printf(arena, "%s-%s-%s-%s", names[order[0]], names[order[1]],
-                                   names[order[2]], names[order[3]]));
+    const char *text = "";
+    for (int i = 0; i < GL_ORDER_MAX; i++)
+        text = gl_arena_append(arena, text, "-", gl_axis_names[order[i]]);
+    return gl_text(text);
 }
 
 static gl_cell texts_cell(const char *const *texts, gl_arena *arena)

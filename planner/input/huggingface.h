@@ -11,7 +11,7 @@
 #ifndef GL_INPUT_HUGGINGFACE_H
 #define GL_INPUT_HUGGINGFACE_H
 
-#include "common/options.h"
+#include "common/texts.h"
 #include "planner/core/workload.h"
 #include "planner/input/yaml_tree.h"
 

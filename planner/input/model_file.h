@@ -5,7 +5,7 @@
 
 #include "common/arena.h"
 #include "common/error.h"
-#include "common/options.h"
+#include "common/texts.h"
 #include "planner/core/check.h"
 #include "planner/core/workload.h"
 #include "planner/input/fields.h"

@@ -5,7 +5,7 @@
 
 #include "common/arena.h"
 #include "common/error.h"
-#include "common/options.h"
+#include "common/texts.h"
 
 /* Adds an error that a lower layer set, as it is. Returns false always. */
 bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err);
@@ -14,13 +14,5 @@ bool gl_diagnose_error(gl_diagnostics *list, const gl_error *err);
 /* Appends a warning "file:line:column: path: message"; mark and path may be NULL. */
 void gl_warn(gl_texts *warnings, gl_arena *arena, const gl_mark *mark, const char *path,
              const char *format, ...) __attribute__((format(printf, 5, 6)));
-
-/* What follows a wrong name and precedes what is allowed: "; did you mean 'x'?" or ";". Written to
- * `text`, which is returned. See gl_guess. */
-const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
-                            char *text, size_t size);
-
-/* "a, b, c" of `count` names, cut with "…" when they do not fit. Returns `text`. */
-const char *gl_list_names(const char *const *names, size_t count, char *text, size_t size);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/units.h"
-#include "planner/input/cluster_file.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/notes.h"
 
 #include <stdio.h>
@@ -62,10 +62,9 @@ static int kind_of(gl_transport transport)
 /* The fastest link of that kind in the catalogue; NULL: there is none. */
 static const gl_link *fastest(int kind, gl_arena *arena)
 {
-    static const char *const extensions[] = {".yaml", NULL};
     const gl_link *best = NULL;
     size_t count = 0;
-    const char *const *names = gl_datadir_list(arena, "links", extensions, &count);
+    const char *const *names = gl_datadir_list(arena, "links", "yaml", &count);
     for (size_t i = 0; i < count; i++) {
         gl_diagnostics ignored = {.count = 0}; /* of links that nobody asked for */
         const gl_link *link = gl_catalogue_link(names[i], arena, &ignored);

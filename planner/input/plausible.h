@@ -8,7 +8,7 @@
 
 #include "common/arena.h"
 #include "common/error.h"
-#include "common/options.h"
+#include "common/texts.h"
 #include "planner/core/hardware.h"
 
 /* Warns at `mark` when a stated bandwidth of a NIC (0: not stated) is more than 2.5 times that of

@@ -3,7 +3,7 @@
 
 #include "common/datadir.h"
 #include "common/text.h"
-#include "planner/input/cluster_file.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 #include "planner/input/price_parts.h"
@@ -16,8 +16,6 @@ enum { DEPTH_MAX = 4, NAME_BYTES = 96 };
 
 /* What stands for a part's name in the fields of one. */
 #define PART "part"
-
-static const char *const yaml_extensions[] = {"yaml", NULL};
 
 /* The files that are being read: a list, its base, the base of that. */
 typedef struct chain {
@@ -40,10 +38,9 @@ typedef struct reader {
 
 const char *gl_prices_find(const char *name, gl_arena *arena)
 {
-    bool file = strchr(name, '/') != NULL || gl_ends_with(name, ".yaml");
-    if (gl_file_exists(name) && (file || gl_file_is_regular(name)))
+    if (gl_file_exists(name) && (gl_catalogue_is_own_file(name) || gl_file_is_regular(name)))
         return name;
-    return gl_datadir_find(arena, "prices", name, yaml_extensions);
+    return gl_datadir_find(arena, "prices", name, "yaml");
 }
 
 /* ---- sources ---- */
@@ -64,36 +61,11 @@ static bool parse_confidence(const char *text, gl_confidence *confidence)
     return false;
 }
 
-/* −1: these are not all digits. */
-static int whole_number(const char *text, size_t digits)
-{
-    int value = 0;
-    for (size_t i = 0; i < digits; i++) {
-        if (text[i] < '0' || text[i] > '9')
-            return -1;
-        value = 10 * value + (text[i] - '0');
-    }
-    return value;
-}
-
-/* "2026-11-20", a day that there is. */
-static bool is_date(const char *text)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    if (strlen(text) != 10 || text[4] != '-' || text[7] != '-')
-        return false;
-    int year = whole_number(text, 4), month = whole_number(text + 5, 2);
-    int day = whole_number(text + 8, 2);
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return year >= 0 && month >= 1 && month <= 12 && day >= 1 &&
-           day <= days[month - 1] + (month == 2 && leap ? 1 : 0);
-}
-
 static bool check_date(const reader *r, const gl_yaml_node *mapping, const char *path)
 {
     char shown[NAME_BYTES];
     const char *date = scalar_of(mapping, "date");
-    if (date == NULL || is_date(date))
+    if (date == NULL || gl_is_date(date))
         return true;
     return gl_diagnose(r->diagnostics, &gl_yaml_get(mapping, "date")->mark, path,
                        "found date '%s'; needed: a day, such as 2026-11-20",
@@ -497,7 +469,7 @@ static bool diagnose_no_base(const reader *r, const char *name, const gl_mark *m
     if (gl_catalogue_is_own_file(name))
         return gl_diagnose(r->diagnostics, mark, "prices.base", "no such file: %.200s%s", name,
                            gl_file_guess(r->arena, name));
-    const char *const *names = gl_datadir_list(r->arena, "prices", yaml_extensions, &count);
+    const char *const *names = gl_datadir_list(r->arena, "prices", "yaml", &count);
     /* Without a line it is a setting's value. */
     gl_fail_at(&err, mark->line == 0 ? GL_ERROR_USAGE : GL_ERROR_INPUT, mark, "prices.base",
                "there is no price list '%s'%s allowed: a file, a bundled name, none",
@@ -513,8 +485,7 @@ static bool load_base(const reader *r, const chain *files, double *spread)
         return true;
     const gl_mark mark = gl_fields_mark(r->tree, "prices.base");
     const gl_yaml_node *node = gl_yaml_find(r->tree, "prices.base");
-    bool is_file = strchr(base, '/') != NULL || gl_ends_with(base, ".yaml");
-    if (is_file && node != NULL && !gl_yaml_is_setting(node))
+    if (gl_catalogue_is_own_file(base) && node != NULL && !gl_yaml_is_setting(node))
         base = gl_file_beside(r->arena, r->tree->file, base);
     const char *file = gl_prices_find(base, r->arena);
     if (file == NULL)
@@ -525,8 +496,7 @@ static bool load_base(const reader *r, const chain *files, double *spread)
 
 static bool is_bundled(const char *file, gl_arena *arena)
 {
-    const char *found =
-        gl_datadir_find(arena, "prices", gl_file_stem(arena, file), yaml_extensions);
+    const char *found = gl_datadir_find(arena, "prices", gl_file_stem(arena, file), "yaml");
     return found != NULL && gl_file_is_same(found, file);
 }
 

@@ -4,15 +4,12 @@
 #include "common/datadir.h"
 #include "common/text.h"
 #include "planner/core/hardware.h"
-#include "planner/input/notes.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
 enum { GUESS_BYTES = 200, LIST_BYTES = 400, FIELDS_MAX = 32 };
-
-static const char *const yaml_extensions[] = {"yaml", NULL};
 
 /* ---- kinds ---- */
 
@@ -161,8 +158,7 @@ static const char **known_parts(const gl_part_kind *kind, const gl_price_list *l
 {
     size_t length = strlen(kind->name), bundled = 0, fixed = 0;
     const char *const *names =
-        folder_of(kind) != NULL ? gl_datadir_list(arena, folder_of(kind), yaml_extensions, &bundled)
-                                : NULL;
+        folder_of(kind) != NULL ? gl_datadir_list(arena, folder_of(kind), "yaml", &bundled) : NULL;
     while (kind->fixed != NULL && kind->fixed[fixed] != NULL)
         fixed++;
     const char **parts = GL_ARENA_NEW(arena, const char *, list->count + bundled + fixed + 1);
@@ -194,7 +190,7 @@ bool gl_part_known_check(const char *part, const gl_price_list *list, const gl_m
         return true;
     const char *name = dot + 1, *folder = folder_of(kind);
     if (has(kind->fixed, name) || gl_price_find(list, kind->name, name) != NULL ||
-        (folder != NULL && gl_datadir_find(arena, folder, name, yaml_extensions) != NULL))
+        (folder != NULL && gl_datadir_find(arena, folder, name, "yaml") != NULL))
         return true;
     size_t count;
     char guess[GUESS_BYTES], allowed[LIST_BYTES];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/input/yardstick.h"
 
-#include "planner/input/cluster_file.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/notes.h"
 
 /* The GPU's name as the tables know it: one that a driver prints. */

@@ -178,7 +178,7 @@ static gl_table *verdict_table(const context *c)
       gl_text(gl_acceptance_verdict_name(t->verdict)))                                             \
     X("reason", "Why", GL_NUMBER, GL_FOR_ALL, gl_text(t->reason))
 
-static gl_table *tests_table(const context *c)
+static gl_table *acceptance_table(const context *c)
 {
     static const gl_column columns[] = {TESTS(AS_COLUMN)};
     gl_table *table = gl_table_create(c->arena, "acceptance", "Time of one call of each message",
@@ -334,10 +334,11 @@ static bool measurement_of(const context *c, size_t index, bool missing, gl_meas
         out->min_bytes = other->size_bytes < out->min_bytes ? other->size_bytes : out->min_bytes;
         out->max_bytes = other->size_bytes > out->max_bytes ? other->size_bytes : out->max_bytes;
     }
-    if (out->min_bytes == out->max_bytes && out->min_bytes > 64)
-        out->min_bytes /= 2;
-    else if (out->min_bytes == out->max_bytes)
-        out->max_bytes *= 2;
+    if (out->min_bytes == out->max_bytes) {
+        int64_t beside = gl_size_beside(out->min_bytes, test->placement.ranks);
+        out->min_bytes = beside < out->min_bytes ? beside : out->min_bytes;
+        out->max_bytes = beside > out->max_bytes ? beside : out->max_bytes;
+    }
     return true;
 }
 
@@ -412,7 +413,7 @@ static gl_table *missing_table(const context *c)
     X("for", "For", GL_NUMBER, GL_FOR_ALL,                                                         \
       gl_text(points[i].beside ? "a second point of the curve" : t->operation))
 
-static gl_table *list_table(const context *c)
+static gl_table *acceptance_list_table(const context *c)
 {
     static const gl_column columns[] = {LIST(AS_COLUMN)};
     size_t count;
@@ -563,25 +564,26 @@ typedef struct kind {
     bool of_list;     /* … when there are none yet */
 } kind;
 
-static const kind kinds[] = {
-    {"verdict", verdict_table, true, false},
-    {"acceptance", tests_table, true, false},
-    {"expected", expected_table, true, true},
-    {"checks", checks_table, true, false},
-    {"delivered", delivered_table, true, false},
-    {"missing", missing_table, true, false},
-    {"acceptance_list", list_table, false, true},
-    {"nccl_tests", nccl_tests_table, false, true},
-    {"runs", runs_table, true, false},
-    {"topology", topology_table, true, false},
-    {"signature", signature_table, true, false},
-};
+#define TABLES(X)                                                                                  \
+    X(verdict, true, false)                                                                        \
+    X(acceptance, true, false)                                                                     \
+    X(expected, true, true)                                                                        \
+    X(checks, true, false)                                                                         \
+    X(delivered, true, false)                                                                      \
+    X(missing, true, false)                                                                        \
+    X(acceptance_list, false, true)                                                                \
+    X(nccl_tests, false, true)                                                                     \
+    X(runs, true, false)                                                                           \
+    X(topology, true, false)                                                                       \
+    X(signature, true, false)
+
+#define AS_KIND(name, of_measured, of_list) {#name, name##_table, of_measured, of_list},
+static const kind kinds[] = {TABLES(AS_KIND)};
 
 const char *const *gl_acceptance_table_names(void)
 {
-    static const char *const names[] = {"verdict",   "acceptance", "expected",        "checks",
-                                        "delivered", "missing",    "acceptance_list", "nccl_tests",
-                                        "runs",      "topology",   "signature",       NULL};
+#define AS_NAME(name, of_measured, of_list) #name,
+    static const char *const names[] = {TABLES(AS_NAME) NULL};
     return names;
 }
 

@@ -27,17 +27,16 @@ static bool fail_line(const gl_explanation *explanation, const char *line, gl_ar
                       gl_error *err)
 {
     const char **names = GL_ARENA_NEW(arena, const char *, explanation->figure_count);
-    char shown[64];
+    char shown[64], guess[256];
     for (size_t i = 0; i < explanation->figure_count; i++)
         names[i] = explanation->figures[i].name;
     gl_printable(line, shown, sizeof shown);
     if (is_number(line))
         return gl_fail(err, GL_ERROR_USAGE, "there is no line %s: this plan has 1 to %zu", shown,
                        explanation->line_count);
-    const char *near = gl_nearest(line, names, explanation->figure_count);
-    return gl_fail(
-        err, GL_ERROR_USAGE, "there is no line '%s'%s%s%s; without a line, all are listed", shown,
-        near != NULL ? ": did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?" : "");
+    return gl_fail(err, GL_ERROR_USAGE, "there is no line '%s'%s without a line, all are listed",
+                   shown,
+                   gl_did_you_mean(line, names, explanation->figure_count, guess, sizeof guess));
 }
 
 bool gl_explain_select(gl_explanation *explanation, const char *line, gl_arena *arena,

@@ -113,12 +113,6 @@ static const char *link_name(const gl_tier *tier)
     return tier->link != NULL ? tier->link->name : NULL;
 }
 
-static const char *fabric_name(gl_fabric fabric)
-{
-    static const char *const names[] = {"fat-tree", "rail-optimised", "rail-only"};
-    return names[fabric];
-}
-
 #define CLUSTER(X)                                                                                 \
     X("name", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(cluster->name))                            \
     X("gpu", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(gpu != NULL ? gpu->name : NULL))            \
@@ -136,7 +130,7 @@ static const char *fabric_name(gl_fabric fabric)
       gl_text(cluster->inter.calibration))                                                         \
     X("nics_per_node", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_integer(cluster->nics_per_node))       \
     X("fabric", NULL, GL_NUMBER, GL_FOR_MACHINES,                                                  \
-      gl_text(cluster->nodes > 1 ? fabric_name(cluster->fabric) : NULL))                           \
+      gl_text(cluster->nodes > 1 ? gl_fabric_names[cluster->fabric] : NULL))                       \
     X("oversubscription", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_real(cluster->oversubscription))    \
     X("core_oversubscription", NULL, GL_NUMBER, GL_FOR_MACHINES,                                   \
       gl_real(cluster->core_oversubscription))                                                     \

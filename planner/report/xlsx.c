@@ -93,6 +93,7 @@ struct gl_xlsx {
     lxw_format *bold, *input, *input_money, *input_share, *money, *share, *plain, *wrap;
     option options[OPTIONS_MAX];
     size_t count;
+    gl_texts absent, reasons; /* plans that are not here: their names, and why */
 };
 
 const char *gl_xlsx_version(void)
@@ -170,12 +171,6 @@ static void put_formula(lxw_worksheet *sheet, int row, int column, const char *f
 
 /* ---- the bill ---- */
 
-static bool is_hardware(gl_cost_group group)
-{
-    return group != GL_COST_OF_TUNING && group != GL_COST_OF_LOSSLESS &&
-           group != GL_COST_OF_CABLING && group != GL_COST_OF_FACILITY;
-}
-
 static void put_bill_heading(const gl_xlsx *x, lxw_worksheet *sheet)
 {
     static const char *const headings[BILL_COLUMNS] = {
@@ -220,7 +215,7 @@ static void put_bill(const gl_xlsx *x, lxw_worksheet *sheet, const gl_bom *bom)
         put_price(x, sheet, bom, i, row);
         put_formula(sheet, row, COLUMN_AMOUNT, formula, gl_bom_pieces(line) * line->typical, "",
                     x->money);
-        put_number(sheet, row, COLUMN_HARDWARE, is_hardware(line->group), NULL);
+        put_number(sheet, row, COLUMN_HARDWARE, !gl_cost_group_is_labour(line->group), NULL);
         if (price == NULL)
             continue;
         put_text(sheet, row, COLUMN_TITLE, price->title != NULL ? price->title : "", NULL);
@@ -565,8 +560,11 @@ static void put_lines(const gl_xlsx *x, lxw_worksheet *sheet, option *o, const g
 void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)
 {
     char title[32];
-    if (x->count == OPTIONS_MAX)
+    if (x->count == OPTIONS_MAX) {
+        gl_xlsx_add_absent(
+            x, name, gl_arena_printf(x->arena, "left out: a workbook holds %d plans", OPTIONS_MAX));
         return;
+    }
     option *o = &x->options[x->count++];
     *o = (option){.name = gl_arena_strdup(x->arena, name)};
     snprintf(title, sizeof title, "Option %zu", x->count);
@@ -597,6 +595,12 @@ void gl_xlsx_add(gl_xlsx *x, const gl_plan *plan, const char *name)
     worksheet_freeze_panes(sheet, BILL_ROW + 1, 0);
 }
 
+void gl_xlsx_add_absent(gl_xlsx *x, const char *name, const char *reason)
+{
+    gl_texts_add(&x->absent, x->arena, gl_arena_strdup(x->arena, name));
+    gl_texts_add(&x->reasons, x->arena, gl_arena_strdup(x->arena, reason));
+}
+
 /* ---- summary and end ---- */
 
 static void put_summary(const gl_xlsx *x)
@@ -621,6 +625,10 @@ static void put_summary(const gl_xlsx *x)
             put_formula(x->summary, row, 3 + k, formula, o->value[shown[k]], o->words[shown[k]],
                         x->money);
         }
+    }
+    for (size_t i = 0; i < x->absent.count; i++) {
+        put_text(x->summary, (int)(x->count + i) + 1, 1, x->absent.items[i], NULL);
+        put_text(x->summary, (int)(x->count + i) + 1, 3, x->reasons.items[i], NULL);
     }
     worksheet_set_column(x->summary, 1, 1, 60, NULL);
     worksheet_set_column(x->summary, 3, 2 + SHOWN, 18, NULL);

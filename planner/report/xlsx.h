@@ -22,6 +22,9 @@ bool gl_xlsx_begin(gl_xlsx **book, gl_error *err);
 /* Adds a plan, which may go afterwards. */
 void gl_xlsx_add(gl_xlsx *book, const gl_plan *plan, const char *name);
 
+/* Names a plan in the summary that is not there, with the reason: "IMPOSSIBLE; parallel.tp: …". */
+void gl_xlsx_add_absent(gl_xlsx *book, const char *name, const char *reason);
+
 /* Writes the workbook and frees it. */
 bool gl_xlsx_end(gl_xlsx *book, gl_output *out, gl_error *err);
 

@@ -9,6 +9,7 @@
  * network_check published data/validation/collectives/published.csv: published collectives against
  * the catalogue.
  */
+#include "planner/input/catalogue.h"
 #include "planner/input/cluster_file.h"
 #include "tests/bench/hold_out.h"
 

@@ -139,6 +139,13 @@ expect 0 '^2 is cheapest: [0-9.]+ USD a million tokens \([0-9.]+ to [0-9.]+\)$' 
 expect 0 '^1 costs [0-9.]+ % more: .* P\(1 is cheaper\) = 0\.0 %|P\(1 is cheaper\) = 0\.0 %' "${money[@]}"
 expect 0 '^3 has no price: its cluster names no price list \(prices: standard\)$' "${money[@]}" --cluster pcie5-switch-16
 expect 0 '^3 has no price: a part of it has none, see the warnings$' "${money[@]}" --cluster l40s-16-roce --set parallel.zero=3
+# A warning of one option says whose it is; one of all is said once.
+uneven=(--set parallel.pp=3 --set parallel.dp=5 --set batch.global=510 --set parallel.schedule=1f1b --set parallel.virtual_stages=1)
+runs 0 "${money[@]}" --cluster l40s-16-roce --set parallel.zero=3 "${uneven[@]}"
+holds '^- --set parallel.pp=3: parallel.pp: layers .80. is no multiple of pp'
+holds '^- 16 x 8 L40S PCIe, 2 x 200G RoCE: costs are not totalled'
+checks=$((checks + 1))
+[ "$(grep -c 'layers .80. is no multiple' out)" -eq 1 ] || fail 'a warning of all options is said more than once'
 # Every amount has its currency.
 expect 0 'a million tokens .*, [0-9,]+ USD a run \(' "${money[@]}" --set training.tokens=15e12
 expect 0 '1 is 591,200 USD dearer to buy than 2 and pays for itself never; its network, 1,248,800 USD,' "${money[@]}"

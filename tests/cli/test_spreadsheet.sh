@@ -98,7 +98,8 @@ sed -e '/radix/d' -e 's/^prices: .*/prices: {base: standard, parts: {switch.ib-n
     "$GPULINK_SOURCE/data/clusters/hgx-h100-16-ndr.yaml" >radix.yaml
 expect 0 '' gpulink-plan "$models/llama3-70b.yaml" --cluster radix.yaml --set training.tokens=15e12 -q --format xlsx --output radix.xlsx
 expect 0 '' "${plan[@]}" --set cluster.cost.failures_per_gpu_hour=1 --set 'cluster.cost.restart=200 h' --format xlsx --output stopped.xlsx
-sheets colocation.xlsx radix.xlsx stopped.xlsx
+expect 0 '' "${plan[@]}" --sweep parallel.tp=8,3 --format xlsx --output swept.xlsx
+sheets colocation.xlsx radix.xlsx stopped.xlsx swept.xlsx
 summary() {
     checks=$((checks + 1))
     found=$(cell "sheets/$1-Summary.csv" '^1,' "$2")
@@ -111,3 +112,7 @@ summary stopped 4 5995104
 for column in 7 8 9 10; do summary stopped $column 'no work is done'; done
 checks=$((checks + 1))
 ! grep -Eq '#(DIV|VALUE|NUM|REF|NAME)|Err:' sheets/*.csv || fail 'an error in a workbook'
+# What cannot be planned stands in the summary, with the reason.
+checks=$((checks + 1))
+grep -Eq '^,"[^"]*parallel\.tp=3",,"IMPOSSIBLE; parallel\.tp: heads .64. must be a multiple' sheets/swept-Summary.csv ||
+    fail 'what cannot be planned is not in the workbook'

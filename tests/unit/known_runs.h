@@ -51,12 +51,11 @@ static inline void known_visit(const gl_known_run *row, gl_conventions *conventi
 /* Calls `visit` for every one. */
 static inline void known_runs(void (*visit)(const known_run *run))
 {
-    static const char *const csv[] = {"csv", NULL};
     gl_arena *arena = gl_arena_create();
     gl_diagnostics diagnostics = {0};
     gl_known_runs runs = {0};
     gl_conventions *conventions = gl_conventions_load(NULL, arena, &diagnostics);
-    const char *path = gl_datadir_find(arena, "validation", "h200-pair", csv);
+    const char *path = gl_datadir_find(arena, "validation", "h200-pair", "csv");
     FILE *file = fopen(TEST_SOURCE_DIR "/fixtures/train_known.jsonl", "r");
     assert_non_null(conventions);
     assert_non_null(path);

@@ -611,6 +611,48 @@ static void test_list(void **state)
     gl_arena_destroy(f.arena);
 }
 
+static gl_scenario report(fixture *f, const gl_plan *plan, bool for_people)
+{
+    gl_scenario scenario;
+    const gl_acceptance_view view = {.name = "s",
+                                     .model = "m.yaml",
+                                     .cluster = "planned",
+                                     .measured = "new.db",
+                                     .again = plan,
+                                     .for_people = for_people};
+    gl_acceptance_report(&f->a, &view, f->arena, &scenario);
+    return scenario;
+}
+
+static const char *missing_commands(fixture *f)
+{
+    gl_scenario s = report(f, NULL, false);
+    const char *text = "";
+    for (size_t i = 0; i < s.table_count; i++)
+        for (size_t r = 0; strcmp(s.tables[i]->name, "missing") == 0 && r < s.tables[i]->row_count;
+             r++)
+            text = gl_arena_printf(f->arena, "%s%s\n", text,
+                                   s.tables[i]->cells[r * s.tables[i]->column_count + 2].as.text);
+    return text;
+}
+
+/* A command measures a test of one size at the two sizes that the list holds of it. */
+static void test_size_beside(void **state)
+{
+    fixture f;
+    size_t count;
+    (void)state;
+    plan_model(&f, "llama-1.1b-ddp", "h200-nvlink");
+    gl_acceptance_judge(&f.plan, NULL, &f.yardstick, TOLERANCE, f.arena, &f.a);
+    f.a.test_count = 1;
+    f.a.tests[0].size_bytes = 1000; /* its half is no whole 16 B for each of 2 ranks */
+    const gl_acceptance_point *points = gl_acceptance_points(&f.a, f.arena, &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(points[1].size_bytes, 480);
+    assert_non_null(strstr(missing_commands(&f), "--min 480 --max 1000"));
+    gl_arena_destroy(f.arena);
+}
+
 /* Groups behind an NVLink switch do not share it; those on NICs do. */
 static void test_groups_side_by_side(void **state)
 {
@@ -667,19 +709,6 @@ static void test_commands(void **state)
     gl_arena_destroy(arena);
 }
 
-static gl_scenario report(fixture *f, const gl_plan *plan, bool for_people)
-{
-    gl_scenario scenario;
-    const gl_acceptance_view view = {.name = "s",
-                                     .model = "m.yaml",
-                                     .cluster = "planned",
-                                     .measured = "new.db",
-                                     .again = plan,
-                                     .for_people = for_people};
-    gl_acceptance_report(&f->a, &view, f->arena, &scenario);
-    return scenario;
-}
-
 static void test_report(void **state)
 {
     fixture f;
@@ -720,27 +749,17 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_planned),
-        cmocka_unit_test(test_slower),
-        cmocka_unit_test(test_places),
-        cmocka_unit_test(test_shared_allowance),
-        cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_gpu_names),
-        cmocka_unit_test(test_immaterial),
-        cmocka_unit_test(test_wrong_results),
-        cmocka_unit_test(test_transport),
-        cmocka_unit_test(test_faster_transport),
-        cmocka_unit_test(test_too_fast),
-        cmocka_unit_test(test_link_of_a_calibration),
-        cmocka_unit_test(test_explained),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_few_calls),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_single_size),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_groups_side_by_side),
-        cmocka_unit_test(test_commands),
-        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_as_planned),  cmocka_unit_test(test_slower),
+        cmocka_unit_test(test_places),      cmocka_unit_test(test_shared_allowance),
+        cmocka_unit_test(test_copies),      cmocka_unit_test(test_gpu_names),
+        cmocka_unit_test(test_immaterial),  cmocka_unit_test(test_wrong_results),
+        cmocka_unit_test(test_transport),   cmocka_unit_test(test_faster_transport),
+        cmocka_unit_test(test_too_fast),    cmocka_unit_test(test_link_of_a_calibration),
+        cmocka_unit_test(test_explained),   cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_few_calls),   cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_single_size), cmocka_unit_test(test_list),
+        cmocka_unit_test(test_size_beside), cmocka_unit_test(test_groups_side_by_side),
+        cmocka_unit_test(test_commands),    cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

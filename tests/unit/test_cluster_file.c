@@ -4,6 +4,7 @@
 
 #include "common/datadir.h"
 #include "common/store/store.h"
+#include "planner/input/catalogue.h"
 
 #include <unistd.h>
 
@@ -642,7 +643,6 @@ static void test_names(void **state)
 {
     (void)state;
     size_t count;
-    const char *const extensions[] = {"yaml", NULL};
     loaded l = load("no-such-cluster");
     assert_problem(&l.o, "no such cluster: 'no-such-cluster'; expected: a calibration database, a "
                          "cluster description, or a bundled name (…");
@@ -657,7 +657,7 @@ static void test_names(void **state)
     assert_problem(&l.o, "/dev/null: is empty");
     outcome_free(&l.o);
     gl_arena *arena = gl_arena_create();
-    const char *const *names = gl_datadir_list(arena, "clusters", extensions, &count);
+    const char *const *names = gl_datadir_list(arena, "clusters", "yaml", &count);
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
         l = load(names[i]);
@@ -674,9 +674,8 @@ static void test_bundled_catalogue(void **state)
 {
     (void)state;
     size_t count;
-    const char *const extensions[] = {"yaml", NULL};
     outcome o = {.arena = gl_arena_create()};
-    const char *const *names = gl_datadir_list(o.arena, "gpus", extensions, &count);
+    const char *const *names = gl_datadir_list(o.arena, "gpus", "yaml", &count);
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
         const gl_gpu *gpu = gl_catalogue_gpu(names[i], o.arena, &o.diagnostics);
@@ -684,7 +683,7 @@ static void test_bundled_catalogue(void **state)
         assert_non_null(gpu);
         assert_string_equal(gpu->name, names[i]);
     }
-    names = gl_datadir_list(o.arena, "links", extensions, &count);
+    names = gl_datadir_list(o.arena, "links", "yaml", &count);
     assert_true(count > 0);
     for (size_t i = 0; i < count; i++) {
         const gl_link *link = gl_catalogue_link(names[i], o.arena, &o.diagnostics);
@@ -735,7 +734,9 @@ static void test_link_files(void **state)
     refused_link(LINK_HEAD LINK_SOURCES LINK_FIGURES "  half_size: {value: 1 ms, source: s}\n",
                  ":9:22: link.half_size.value: 'ms' measures a time, not an amount of bytes…");
     refused_link(LINK_HEAD "  sources: {s: {text: A, date: 2026, kind: assumed}}\n",
-                 ":4:32: link: found date '2026'; needed: a date such as 2024-11-30");
+                 ":4:32: link: found date '2026'; needed: a day, such as 2026-11-20");
+    refused_link(LINK_HEAD "  sources: {s: {text: A, date: 2026-13-45, kind: assumed}}\n",
+                 ":4:32: link: found date '2026-13-45'; needed: a day, such as 2026-11-20");
     refused_link(LINK_HEAD "  sources: {s: {text: A, date: 2026-11-30, kind: guessed}}\n",
                  ":4:50: link: found kind 'guessed'; allowed: measured, specification, assumed");
     refused_link(LINK_HEAD "  sources: {s: {text: A, kind: assumed}}\n",

@@ -5,14 +5,13 @@
 #include "common/datadir.h"
 #include "planner/core/bom.h"
 #include "planner/core/parameters.h"
+#include "planner/input/catalogue.h"
 #include "planner/input/cluster_file.h"
 #include "planner/input/model_file.h"
 #include "planner/input/price_file.h"
 
 #include <dirent.h>
 #include <stdlib.h>
-
-static const char *const yaml[] = {"yaml", NULL};
 
 /* ---- help ---- */
 
@@ -243,7 +242,7 @@ static void check_command(gl_arena *arena, const char *file, const gl_workload *
     assert_non_null(strstr(line, gl_arena_printf(arena, "gpulink-plan models/%s ", file)));
     assert_non_null(option);
     const char *name = option + strlen(" --cluster ");
-    if (gl_datadir_find(arena, "clusters", name, yaml) == NULL) {
+    if (gl_datadir_find(arena, "clusters", name, "yaml") == NULL) {
         const char *args = gl_arena_printf(arena, "data/calibrations/%s/import.args", name);
         assert_true(exists(source_path(arena, args)));
         return;

@@ -13,8 +13,6 @@ enum { FILE_COUNT = sizeof files / sizeof files[0] };
 
 static char root[64], folder[80];
 static gl_arena *arena;
-static const char *const yaml_first[] = {"yaml", "db", NULL};
-static const char *const dotted[] = {".db", ".yaml", NULL};
 
 static void path_of(char *path, size_t size, const char *name)
 {
@@ -60,9 +58,9 @@ static int tear_down(void **state)
     return unsetenv("GPULINK_DATA");
 }
 
-static void assert_found(const char *name, const char *const *extensions, const char *expected)
+static void assert_found(const char *name, const char *extension, const char *expected)
 {
-    const char *found = gl_datadir_find(arena, "thing", name, extensions);
+    const char *found = gl_datadir_find(arena, "thing", name, extension);
     char path[128];
     if (expected == NULL) {
         assert_null(found);
@@ -75,12 +73,13 @@ static void assert_found(const char *name, const char *const *extensions, const 
 static void names_with_and_without_extension(void **state)
 {
     (void)state;
-    assert_found("alpha", yaml_first, "alpha.yaml");
-    assert_found("alpha.yaml", yaml_first, "alpha.yaml");
-    assert_found("beta", yaml_first, "beta.db");
-    assert_found("gamma", yaml_first, "gamma.yaml");
-    assert_found("gamma", dotted, "gamma.db");
-    assert_found("gamma.yaml", dotted, "gamma.yaml");
+    assert_found("alpha", "yaml", "alpha.yaml");
+    assert_found("alpha.yaml", "yaml", "alpha.yaml");
+    assert_found("alpha", "db", NULL);
+    assert_found("beta", "db", "beta.db");
+    assert_found("gamma", "yaml", "gamma.yaml");
+    assert_found("gamma", "db", "gamma.db");
+    assert_found("gamma.yaml", "db", NULL);
 }
 
 static void other_names_are_not_found(void **state)
@@ -99,28 +98,43 @@ static void other_names_are_not_found(void **state)
                                  ".yaml",
                                  "folder"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        assert_found(names[i], yaml_first, NULL);
-    assert_null(gl_datadir_find(arena, "no-such-folder", "alpha", yaml_first));
+        assert_found(names[i], "yaml", NULL);
+    assert_null(gl_datadir_find(arena, "no-such-folder", "alpha", "yaml"));
 }
 
-static void lists_are_sorted_and_distinct(void **state)
+static void lists_are_sorted(void **state)
 {
     (void)state;
     size_t count = 0;
-    const char *const *names = gl_datadir_list(arena, "thing", yaml_first, &count);
-    assert_int_equal(count, 3);
+    const char *const *names = gl_datadir_list(arena, "thing", "yaml", &count);
+    assert_int_equal(count, 2);
     assert_string_equal(names[0], "alpha");
-    assert_string_equal(names[1], "beta");
-    assert_string_equal(names[2], "gamma");
-    gl_datadir_list(arena, "no-such-folder", yaml_first, &count);
+    assert_string_equal(names[1], "gamma");
+    gl_datadir_list(arena, "no-such-folder", "yaml", &count);
     assert_int_equal(count, 0);
+}
+
+/* The same folder, found in two ways, has each name once. */
+static void lists_are_distinct(void **state)
+{
+    (void)state;
+    size_t once = 0, twice = 0;
+    setenv("GPULINK_DATA", "", 1);
+    gl_datadir_list(arena, "gpus", "yaml", &once);
+    assert_true(once > 1);
+    const char *path = gl_datadir_find(arena, "gpus", "h200-sxm", "yaml");
+    assert_non_null(path);
+    char *data = gl_arena_strndup(arena, path, strlen(path) - strlen("/gpus/h200-sxm.yaml"));
+    setenv("GPULINK_DATA", data, 1);
+    gl_datadir_list(arena, "gpus", "yaml", &twice);
+    assert_int_equal(twice, once);
 }
 
 static void an_empty_variable_is_none(void **state)
 {
     (void)state;
     setenv("GPULINK_DATA", "", 1);
-    assert_found("alpha", yaml_first, NULL);
+    assert_found("alpha", "yaml", NULL);
 }
 
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -130,7 +144,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_FILES(names_with_and_without_extension),
         WITH_FILES(other_names_are_not_found),
-        WITH_FILES(lists_are_sorted_and_distinct),
+        WITH_FILES(lists_are_sorted),
+        WITH_FILES(lists_are_distinct),
         WITH_FILES(an_empty_variable_is_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

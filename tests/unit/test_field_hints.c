@@ -10,7 +10,7 @@ enum { SIZE = 160 };
 static void assert_hint(const gl_field *fields, const char *path, const char *wanted)
 {
     char text[SIZE];
-    assert_string_equal(gl_field_hint_nearest(fields, path, text, sizeof text), wanted);
+    assert_string_equal(gl_field_hint_nearest(fields, path, NULL, text, sizeof text), wanted);
 }
 
 static void test_the_name_in_another_section(void **state)
@@ -24,6 +24,28 @@ static void test_the_name_in_another_section(void **state)
     assert_hint(gl_model_fields, "tp", "; did you mean 'parallel.tp' or 'overlap.tp'?");
     /* Fields that lie deeper are meant less often. */
     assert_hint(gl_cluster_fields, "nodes", "; did you mean 'cluster.nodes'?");
+}
+
+/* Of fields of one name the one is meant that takes the value. */
+static void test_the_value_decides(void **state)
+{
+    static const char *const cases[][3] = {
+        {"tp", "4", "; did you mean 'parallel.tp'?"},
+        {"tp", "true", "; did you mean 'overlap.tp'?"},
+        {"tp", "fast", "; did you mean 'parallel.tp' or 'overlap.tp'?"},
+        {"overlaps.tp", "0", "; did you mean 'parallel.tp' or 'overlap.tp'?"},
+        {"mlp.compute", "fp8", "; did you mean 'precision.compute'?"},
+        {"batch_size", "8", "; did you mean 'batch.global' or 'batch.micro'?"},
+        {"batch_size", "1e6", "; did you mean 'batch.global'?"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[SIZE];
+        const gl_yaml_node value = {.kind = GL_YAML_SCALAR, .text = cases[i][1]};
+        assert_string_equal(
+            gl_field_hint_nearest(gl_model_fields, cases[i][0], &value, text, sizeof text),
+            cases[i][2]);
+    }
 }
 
 static void test_the_other_description(void **state)
@@ -128,7 +150,7 @@ static void test_synonyms_are_of_use(void **state)
             path += length + (path[length] == ',');
         }
         const char *first = gl_arena_strndup(arena, s->paths, strcspn(s->paths, ","));
-        if (strstr(gl_field_hint(gl_model_fields, s->name, text, sizeof text), first) == NULL)
+        if (strstr(gl_field_hint(gl_model_fields, s->name, NULL, text, sizeof text), first) == NULL)
             fail_msg("%s: says '%s', not %s", s->name, text, first);
     }
     gl_arena_destroy(arena);
@@ -172,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_name_in_another_section),
+        cmocka_unit_test(test_the_value_decides),
         cmocka_unit_test(test_the_other_description),
         cmocka_unit_test(test_what_frameworks_say),
         cmocka_unit_test(test_what_has_no_field),

@@ -260,12 +260,11 @@ static void test_keys(void **state)
     assert_refused(ARCHITECTURE "  layer: 4\n",
                    "m.yaml:9:3: model.layer: unknown field; did you mean 'layers'?");
     assert_refused(ARCHITECTURE "tp: 4\n",
-                   "m.yaml:9:1: tp: unknown field; did you mean 'parallel.tp' or 'overlap.tp'?");
+                   "m.yaml:9:1: tp: unknown field; did you mean 'parallel.tp'?");
     assert_refused(ARCHITECTURE "train: {seq_len: 4}\n",
                    "m.yaml:9:1: train: unknown field; did you mean 'model.sequence'?");
     assert_refused(ARCHITECTURE "  parallel: {tp: 4}\n",
-                   "m.yaml:9:3: model.parallel: unknown field; did you mean 'parallel.tp' or "
-                   "'overlap.tp'?");
+                   "m.yaml:9:3: model.parallel: unknown field; did you mean 'parallel.tp'?");
     assert_refused(ARCHITECTURE "  colour: red\n",
                    "m.yaml:9:3: model.colour: unknown field; allowed here: name, parameters, …");
     assert_refused(ARCHITECTURE "cluster: {gpu: h200}\n",

@@ -75,6 +75,19 @@ static void prefixes_and_suffixes(void **state)
     assert_false(gl_ends_with("yaml", ".yaml"));
 }
 
+static void dates_are_days(void **state)
+{
+    static const char *const days[] = {"2026-11-20", "2024-02-29", "2000-02-29"};
+    static const char *const none[] = {"",           "2026",       "2026-13-45", "2026-02-29",
+                                       "1900-02-29", "2026-00-01", "2026-04-31", "2026-11-00",
+                                       "2026/11/20", "2026-1-020", "2026-11-201"};
+    (void)state;
+    for (size_t i = 0; i < sizeof days / sizeof days[0]; i++)
+        assert_true(gl_is_date(days[i]));
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        assert_false(gl_is_date(none[i]));
+}
+
 static void printable_replaces_and_cuts(void **state)
 {
     (void)state;
@@ -181,6 +194,7 @@ int main(void)
         cmocka_unit_test(guesses_prefer_what_holds_the_word),
         cmocka_unit_test(hanging_lines_keep_their_indentation),
         cmocka_unit_test(prefixes_and_suffixes),
+        cmocka_unit_test(dates_are_days),
         cmocka_unit_test(printable_replaces_and_cuts),
         cmocka_unit_test(utf8_decodes_and_refuses),
         cmocka_unit_test(width_counts_columns),
