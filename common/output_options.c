@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/cli/output_options.h"
+#include "common/output_options.h"
+
 #include "common/text.h"
-#include "planner/cli/messages.h"
-#include "planner/report/charts.h"
 
 #include <string.h>
 
@@ -53,14 +52,20 @@ static bool check_format(gl_output_options *options, gl_error *err)
         return check_xlsx(options, err);
     if (gl_format_parse(options->format_name, &options->format))
         return true;
+    size_t count = 0;
+    while (gl_format_names[count] != NULL)
+        count++;
+    const char *near = gl_nearest(options->format_name, gl_format_names, count);
     char name[64];
-    return gl_fail(err, GL_ERROR_USAGE, "--format '%s' is not known: use table, csv, json%s",
-                   gl_printable(options->format_name, name, sizeof name), others(options));
+    return gl_fail(err, GL_ERROR_USAGE, "--format '%s' is not known%s%s%s: use table, csv, json%s",
+                   gl_printable(options->format_name, name, sizeof name),
+                   near != NULL ? " (did you mean '" : "", near != NULL ? near : "",
+                   near != NULL ? "'?)" : "", others(options));
 }
 
 static bool check_table(const gl_output_options *options, const char *const *tables, gl_error *err)
 {
-    if (options->table == NULL)
+    if (options->table == NULL || tables == NULL)
         return true;
     size_t count = 0;
     for (; tables[count] != NULL; count++)
@@ -83,38 +88,7 @@ bool gl_output_for_people(const gl_output_options *options)
     return options->format != GL_FORMAT_CSV && options->format != GL_FORMAT_JSON;
 }
 
-/* The same warning of many scenarios is said once. */
-void gl_output_warnings(const gl_output_options *options, const gl_report *report)
-{
-    for (size_t i = 0; i < report->scenario_count && !options->quiet; i++) {
-        const gl_scenario *scenario = &report->scenarios[i];
-        for (size_t k = 0; k < scenario->warning_count; k++) {
-            bool said = false;
-            for (size_t j = 0; j < i && !said; j++)
-                said = k < report->scenarios[j].warning_count &&
-                       strcmp(report->scenarios[j].warnings[k], scenario->warnings[k]) == 0;
-            if (!said)
-                gl_cli_warn("%s", scenario->warnings[k]);
-        }
-    }
-}
-
-/* Echoes of the input have no column for people. */
-static bool check_audience(const gl_output_options *options, const gl_report *report, gl_error *err)
-{
-    for (size_t i = 0; i < report->scenario_count; i++)
-        if (report->scenarios[i].table_count > 0)
-            return true;
-    if (options->table == NULL || !gl_output_for_people(options))
-        return true;
-    return gl_fail(
-        err, GL_ERROR_USAGE,
-        "--table %s holds the input as it was understood, for machines: add --format csv "
-        "or --format json",
-        options->table);
-}
-
-bool gl_output_report(const gl_output_options *options, const gl_report *report,
+bool gl_output_render(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
     bool standard = gl_output_is_standard(options->output);
@@ -124,14 +98,5 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
         .csv_table = options->table != NULL ? options->table : csv_table,
         .only_table = options->table,
     };
-    if (!check_audience(options, report, err))
-        return false;
-    gl_arena *arena = gl_arena_create();
-    if (options->format == GL_FORMAT_HTML)
-        report = gl_charts_add(report, arena);
-    bool done = gl_render_to(options->output, report, options->format, &how, err);
-    if (done && options->format == GL_FORMAT_CSV)
-        gl_output_warnings(options, report);
-    gl_arena_destroy(arena);
-    return done;
+    return gl_render_to(options->output, report, options->format, &how, err);
 }
