@@ -4,6 +4,38 @@
 #include "common/quantile.h"
 
 #include <math.h>
+#include <string.h>
+
+static const char *const state_names[] = {[GL_RUN_RUNNING] = "running",
+                                          [GL_RUN_COMPLETE] = "complete",
+                                          [GL_RUN_INTERRUPTED] = "interrupted"};
+
+const char *gl_run_state_name(gl_run_state state)
+{
+    return state_names[state];
+}
+
+bool gl_run_state_parse(const char *text, gl_run_state *state)
+{
+    for (size_t i = 0; i < sizeof state_names / sizeof *state_names; i++)
+        if (strcmp(text, state_names[i]) == 0) {
+            *state = (gl_run_state)i;
+            return true;
+        }
+    return false;
+}
+
+void gl_run_complete_texts(gl_run *run)
+{
+    const char **texts[] = {&run->started_at,   &run->recorded_at,    &run->tool,
+                            &run->tool_version, &run->backend,        &run->host,
+                            &run->gpu,          &run->driver_version, &run->cuda_version,
+                            &run->nccl_version, &run->environment,    &run->source,
+                            &run->label,        &run->parameters,     &run->warnings};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i] == NULL)
+            *texts[i] = "";
+}
 
 double gl_curve_plateau(const gl_curve *curve)
 {

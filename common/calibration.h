@@ -12,10 +12,15 @@
 
 #include "common/collective.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef enum gl_run_state { GL_RUN_RUNNING, GL_RUN_COMPLETE, GL_RUN_INTERRUPTED } gl_run_state;
+
+/* "running", "complete", "interrupted", as in the database; parse is false when it is none. */
+const char *gl_run_state_name(gl_run_state state);
+bool gl_run_state_parse(const char *text, gl_run_state *state);
 
 /* One measuring or importing session. Texts are never NULL; unknown ones are empty. */
 typedef struct gl_run {
@@ -36,6 +41,9 @@ typedef struct gl_run {
     const char *warnings;     /* what was flagged, one a line; empty when clean */
     gl_run_state state;
 } gl_run;
+
+/* Texts that nobody set become empty. */
+void gl_run_complete_texts(gl_run *run);
 
 /* When it was measured, as far as known: ISO 8601, which sorts as text. */
 static inline const char *gl_run_taken_at(const gl_run *run)

@@ -106,6 +106,44 @@ bool gl_dtype_parse(const char *text, gl_dtype *dtype)
     return false;
 }
 
+bool gl_collective_is_measured(gl_collective collective)
+{
+    return collective == GL_ALL_REDUCE || collective == GL_ALL_GATHER ||
+           collective == GL_REDUCE_SCATTER || collective == GL_ALLTOALL ||
+           collective == GL_SENDRECV || collective == GL_BROADCAST;
+}
+
+const char *gl_nccl_tests_program(gl_collective collective)
+{
+    static const char *const names[GL_COLLECTIVE_COUNT] = {
+        [GL_ALL_REDUCE] = "all_reduce_perf",
+        [GL_ALL_GATHER] = "all_gather_perf",
+        [GL_REDUCE_SCATTER] = "reduce_scatter_perf",
+        [GL_ALLTOALL] = "alltoall_perf",
+        [GL_SENDRECV] = "sendrecv_perf",
+        [GL_BROADCAST] = "broadcast_perf",
+        [GL_REDUCE] = "reduce_perf",
+        [GL_GATHER] = "gather_perf",
+        [GL_SCATTER] = "scatter_perf",
+    };
+    assert((unsigned)collective < GL_COLLECTIVE_COUNT);
+    return names[collective];
+}
+
+const char *gl_nccl_tests_dtype(gl_dtype dtype)
+{
+    switch (dtype) {
+    case GL_BF16:
+        return "bfloat16";
+    case GL_FP16:
+        return "half";
+    case GL_FP64:
+        return "double";
+    default: /* FP8 is not in all versions, and the wire sees bytes */
+        return gl_dtype_is_integer(dtype) ? gl_dtype_name(dtype) : "float";
+    }
+}
+
 bool gl_placement_equal(const gl_placement *a, const gl_placement *b)
 {
     return a->ranks == b->ranks && a->nodes == b->nodes && a->ranks_per_node == b->ranks_per_node &&

@@ -79,6 +79,18 @@ bool gl_transport_is_faster(gl_transport a, gl_transport b);
 /* Do all four agree? */
 bool gl_placement_equal(const gl_placement *a, const gl_placement *b);
 
+/* Does 'gpulink-calibrate run' measure it? Curves of the others come from logs. */
+bool gl_collective_is_measured(gl_collective collective);
+
+/* The names of those, as messages and help list them. */
+#define GL_MEASURED_COLLECTIVES                                                                    \
+    "all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, broadcast"
+
+/* How nccl-tests call it: "all_reduce_perf"; "bfloat16". A type of which they have no name, or
+ * several, is "float", their default. */
+const char *gl_nccl_tests_program(gl_collective collective);
+const char *gl_nccl_tests_dtype(gl_dtype dtype);
+
 /* Types of which curves do not stand for those of floating point. */
 bool gl_dtype_is_integer(gl_dtype dtype);
 

@@ -54,7 +54,7 @@ static void offer_values(const completion *c, const gl_command *command, const g
     if (option != NULL && option->choices != NULL)
         for (size_t i = 0; option->choices[i] != NULL; i++)
             gl_texts_add(&values, c->arena, option->choices[i]);
-    else if (c->program->complete != NULL)
+    if (c->program->complete != NULL)
         c->program->complete(command, option, c->arena, &values);
     for (size_t i = 0; i < values.count; i++)
         offer(c, values.items[i], NULL);

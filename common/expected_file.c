@@ -2,113 +2,86 @@
 /* data/expected/ *.csv: RFC 4180 with a header, lines that begin with # are comments. */
 #include "common/expected.h"
 
+#include "common/csv.h"
 #include "common/datadir.h"
 #include "common/inputs.h"
 #include "common/units.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FIELDS_MAX = 32, FILE_MAX_BYTES = 1 << 20 };
+enum { FILE_MAX_BYTES = 1 << 20 };
 
-typedef struct table {
-    const char *file, *at;
-    int line;
-    gl_arena *arena;
-    char *fields[FIELDS_MAX];
-    size_t count;
-    const char *header[FIELDS_MAX];
-    size_t width;
-} table;
+/* A row of a table. */
+typedef struct row {
+    const gl_csv_file *csv;
+    size_t number;
+    gl_error *err;
+} row;
 
-/* One field, which may be in quotes; *end is the character behind it. */
-static char *read_field(table *t)
+static const gl_csv_cell *cell(const row *r, const char *name)
 {
-    const char *start = t->at;
-    char *text = gl_arena_alloc(t->arena, strcspn(start, "\n") + 2, 1), *to = text;
-    bool quoted = *t->at == '"';
-    t->at += quoted;
-    while (*t->at != '\0' && *t->at != '\n' && (quoted || *t->at != ',')) {
-        if (quoted && *t->at == '"') {
-            t->at++;
-            if (*t->at != '"')
-                break;
-        }
-        if (*t->at != '\r')
-            *to++ = *t->at;
-        t->at++;
-    }
-    *to = '\0';
-    return text;
+    size_t column = gl_csv_column(r->csv, name);
+    return column < r->csv->columns ? gl_csv_cell_at(r->csv, r->number, column) : NULL;
 }
 
-/* The next row that is no comment; false at the end. */
-static bool read_row(table *t)
+/* "": there is no such column, or nothing in it. */
+static const char *field(const row *r, const char *name)
 {
-    while (*t->at == '#' || *t->at == '\n' || *t->at == '\r') {
-        t->line += 1;
-        t->at += strcspn(t->at, "\n");
-        t->at += *t->at == '\n';
-    }
-    if (*t->at == '\0')
-        return false;
-    t->line++;
-    t->count = 0;
-    while (t->count < FIELDS_MAX) {
-        t->fields[t->count++] = read_field(t);
-        while (*t->at == '\r')
-            t->at++;
-        if (*t->at != ',')
-            break;
-        t->at++;
-    }
-    t->at += strcspn(t->at, "\n");
-    t->at += *t->at == '\n';
-    return true;
+    const gl_csv_cell *found = cell(r, name);
+    return found != NULL ? found->text : "";
 }
 
-static bool begin(table *t, gl_arena *arena, const char *text, const char *file, gl_error *err)
+/* `name` NULL: it is about the whole row. */
+static bool fail(const row *r, const char *name, const char *message)
 {
-    *t = (table){.file = file, .at = text, .arena = arena};
-    if (!read_row(t))
-        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file}, NULL, "it is empty");
-    for (; t->width < t->count; t->width++)
-        t->header[t->width] = t->fields[t->width];
-    return true;
+    const gl_csv_cell *at = name != NULL ? cell(r, name) : NULL;
+    gl_mark mark = gl_csv_mark(r->csv, at != NULL ? at : gl_csv_cell_at(r->csv, r->number, 0));
+    return gl_fail_at(r->err, GL_ERROR_INPUT, &mark, name, "%s", message);
 }
 
-static const char *field(const table *t, const char *name)
+/* Nothing is 0. */
+static bool number(const row *r, const char *name, gl_dimension dimension, double *value)
 {
-    for (size_t i = 0; i < t->width && i < t->count; i++)
-        if (strcmp(t->header[i], name) == 0)
-            return t->fields[i];
-    return "";
-}
-
-static bool number(const table *t, const char *name, gl_dimension dimension, double *value,
-                   gl_error *err)
-{
-    const char *text = field(t, name);
+    const char *text = field(r, name);
     gl_error problem;
     *value = 0;
-    if (text[0] == '\0' || gl_parse_quantity(text, dimension, value, &problem))
-        return true;
-    return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = t->file, .line = t->line}, name, "%s",
-                      problem.message);
+    return text[0] == '\0' || gl_parse_quantity(text, dimension, value, &problem) ||
+           fail(r, name, problem.message);
+}
+
+static bool integer(const row *r, const char *name, int *value)
+{
+    const char *text = field(r, name);
+    long long found = 0;
+    gl_error problem;
+    if (text[0] != '\0' && !gl_parse_integer(text, &found, &problem))
+        return fail(r, name, problem.message);
+    if (found < 0 || found > 1000)
+        return fail(r, name, "is no number from 0 to 1000");
+    *value = (int)found;
+    return true;
+}
+
+static bool flag(const row *r, const char *name, bool *value)
+{
+    const char *text = field(r, name);
+    *value = strcmp(text, "yes") == 0;
+    return *value || text[0] == '\0' || strcmp(text, "no") == 0 ||
+           fail(r, name, "is neither yes nor no");
 }
 
 bool gl_expected_read_links(const char *text, const char *file, gl_arena *arena,
                             gl_expected *expected, gl_error *err)
 {
-    table t;
+    gl_csv_file csv;
     size_t capacity = 0;
-    if (!begin(&t, arena, text, file, err))
+    if (!gl_csv_parse(file, text, strlen(text), GL_CSV_COMMENTS, arena, &csv, err))
         return false;
-    while (read_row(&t)) {
-        gl_expected_link link = {.name = field(&t, "name"), .source = field(&t, "source")};
+    for (row r = {.csv = &csv, .err = err}; r.number < csv.rows; r.number++) {
+        gl_expected_link link = {.name = field(&r, "name"), .source = field(&r, "source")};
         const struct {
             const char *name;
             gl_dimension dimension;
@@ -128,12 +101,11 @@ bool gl_expected_read_links(const char *text, const char *file, gl_arena *arena,
                        {"nvls_low", GL_FRACTION, &link.nvls.low},
                        {"nvls_high", GL_FRACTION, &link.nvls.high}};
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-            if (!number(&t, numbers[i].name, numbers[i].dimension, numbers[i].value, err))
+            if (!number(&r, numbers[i].name, numbers[i].dimension, numbers[i].value))
                 return false;
-        if (!gl_transport_parse(field(&t, "transport"), &link.transport) ||
+        if (!gl_transport_parse(field(&r, "transport"), &link.transport) ||
             !(link.line_bytes_per_s > 0))
-            return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file, .line = t.line}, NULL,
-                              "a link needs a transport and a line rate");
+            return fail(&r, NULL, "a link needs a transport and a line rate");
         expected->links =
             gl_arena_grow(arena, expected->links, &capacity, expected->link_count + 1, sizeof link);
         expected->links[expected->link_count++] = link;
@@ -144,25 +116,23 @@ bool gl_expected_read_links(const char *text, const char *file, gl_arena *arena,
 bool gl_expected_read_gpus(const char *text, const char *file, gl_arena *arena,
                            gl_expected *expected, gl_error *err)
 {
-    table t;
+    gl_csv_file csv;
     size_t capacity = 0;
-    if (!begin(&t, arena, text, file, err))
+    if (!gl_csv_parse(file, text, strlen(text), GL_CSV_COMMENTS, arena, &csv, err))
         return false;
-    while (read_row(&t)) {
-        gl_expected_gpu gpu = {.name = field(&t, "name"),
-                               .links = (int)strtol(field(&t, "links"), NULL, 10),
-                               .is_on_board = strcmp(field(&t, "on_board"), "yes") == 0,
-                               .has_multicast = strcmp(field(&t, "multicast"), "yes") == 0,
-                               .has_rack = strcmp(field(&t, "rack"), "yes") == 0,
-                               .nvlink = field(&t, "nvlink"),
-                               .pcie = field(&t, "pcie"),
-                               .host_path = field(&t, "host_path"),
-                               .sm = (int)strtol(field(&t, "sm"), NULL, 10),
-                               .devices = field(&t, "pci_devices"),
-                               .source = field(&t, "source")};
-        if (gpu.name[0] == '\0' || gpu.links < 0 || gpu.links > 1000)
-            return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = file, .line = t.line}, NULL,
-                              "a GPU needs a name and a number of links");
+    for (row r = {.csv = &csv, .err = err}; r.number < csv.rows; r.number++) {
+        gl_expected_gpu gpu = {.name = field(&r, "name"),
+                               .nvlink = field(&r, "nvlink"),
+                               .pcie = field(&r, "pcie"),
+                               .host_path = field(&r, "host_path"),
+                               .devices = field(&r, "pci_devices"),
+                               .source = field(&r, "source")};
+        if (gpu.name[0] == '\0')
+            return fail(&r, NULL, "a GPU needs a name");
+        if (!integer(&r, "links", &gpu.links) || !integer(&r, "sm", &gpu.sm) ||
+            !flag(&r, "on_board", &gpu.is_on_board) || !flag(&r, "multicast", &gpu.has_multicast) ||
+            !flag(&r, "rack", &gpu.has_rack))
+            return false;
         expected->gpus =
             gl_arena_grow(arena, expected->gpus, &capacity, expected->gpu_count + 1, sizeof gpu);
         expected->gpus[expected->gpu_count++] = gpu;

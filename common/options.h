@@ -29,8 +29,9 @@ typedef struct gl_option {
     size_t offset;          /* of the target in the command's options struct */
     gl_dimension dimension;
     double minimum, maximum; /* of integers and quantities; both 0 = no limits */
-    const char *const
-        *choices; /* NULL-terminated; of lists what a value begins with, not checked */
+    /* NULL-terminated; of texts what completion offers, of lists what a value begins with: neither
+     * is checked */
+    const char *const *choices;
 } gl_option;
 
 /* A verb of a program. */

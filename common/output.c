@@ -7,6 +7,7 @@
 
 #include "common/arena.h"
 #include "common/inputs.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -109,13 +110,12 @@ static void resolve(gl_output *out)
 /* A report written over the database it was made from would destroy the measurements. */
 static bool is_database(const char *path)
 {
-    static const char magic[16] = "SQLite format 3";
-    char start[sizeof magic];
+    char start[GL_SQLITE_HEAD_BYTES];
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    bool found = read(fd, start, sizeof start) == (ssize_t)sizeof start &&
-                 memcmp(start, magic, sizeof magic) == 0;
+    ssize_t got = read(fd, start, sizeof start);
+    bool found = got > 0 && gl_is_sqlite_head(start, (size_t)got);
     close(fd);
     return found;
 }

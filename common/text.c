@@ -138,6 +138,17 @@ char *gl_guess(const char *text, const char *const *candidates, size_t count, ch
     return out;
 }
 
+size_t gl_mark_length(const char *text, size_t length)
+{
+    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+bool gl_is_sqlite_head(const void *bytes, size_t length)
+{
+    static const char magic[GL_SQLITE_HEAD_BYTES] = "SQLite format 3";
+    return length >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
 const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,
                             char *text, size_t size)
 {

@@ -16,6 +16,15 @@ const char *gl_nearest(const char *text, const char *const *candidates, size_t c
 char *gl_guess(const char *text, const char *const *candidates, size_t count, char *out,
                size_t size);
 
+/* Length of the byte order mark of UTF-8, as Windows programs put it, at the start of `text`: 3,
+ * or 0 when there is none. */
+size_t gl_mark_length(const char *text, size_t length);
+
+enum { GL_SQLITE_HEAD_BYTES = 16 };
+
+/* Are these the first bytes of an SQLite database? (https://www.sqlite.org/fileformat2.html 1.3) */
+bool gl_is_sqlite_head(const void *bytes, size_t length);
+
 /* What follows a wrong name and precedes what is allowed: "; did you mean 'x'?" or ";". Written to
  * `text`, which is returned. See gl_guess. */
 const char *gl_did_you_mean(const char *found, const char *const *candidates, size_t count,

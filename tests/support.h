@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Doubles, equal within a relative (of the larger) or an absolute tolerance. */
+/* Doubles, equal within a tolerance relative to the larger. */
 #define assert_close(actual, expected, tolerance)                                                  \
     assert_close_at((actual), (expected), (tolerance), __FILE__, __LINE__)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/cli/answer.h"
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/doctor_report.h"
 #include "calibrate/cli/progress.h"
+#include "common/output_options.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ extern char **environ;
 
 typedef struct options {
     gl_texts topology, nvlink, p2p, log, xml, db;
-    gl_answer_options answer;
+    gl_output_options output;
 } options;
 
 static const gl_option option_table[] = {
@@ -29,7 +29,8 @@ static const gl_option option_table[] = {
     {"db", 'd', GL_OPTION_LIST, "FILE.db",
      "Calibration database: curves beside what is expected, stored texts.", offsetof(options, db),
      0, 0, 0, NULL},
-    GL_ANSWER_OPTIONS(options, answer, "Only this table: findings, expected, job or settings."),
+    GL_OUTPUT_OPTIONS(options, output, GL_REPORT_FORMATS, 0,
+                      "Only this table: findings, expected, job or settings."),
     {0}};
 
 typedef struct input {
@@ -98,6 +99,7 @@ static bool diagnose(const options *o, const gl_texts *others, gl_arena *arena, 
     gl_expected expected;
     gl_table *tables[GL_DOCTOR_TABLES_MAX];
     gl_scenario scenario = {.tables = tables};
+    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     if (!gl_expected_load(arena, &expected, err))
         return false;
     gl_facts_begin(&facts, &expected, arena);
@@ -106,21 +108,25 @@ static bool diagnose(const options *o, const gl_texts *others, gl_arena *arena, 
     gl_facts_finish(&facts);
     gl_findings findings = gl_findings_of(&facts);
     *healthy = findings.count == 0 || findings.items[0].severity == GL_NOTE;
-    bool people = o->answer.format == GL_FORMAT_TABLE || o->answer.format == GL_FORMAT_MARKDOWN;
-    gl_doctor_report(&facts, &findings, people && o->answer.table == NULL, arena, &scenario);
-    return gl_answer_print(&scenario, &o->answer, "findings", err);
+    bool people = gl_output_for_people(&o->output) && o->output.format != GL_FORMAT_HTML;
+    gl_doctor_report(&facts, &findings, people && o->output.table == NULL, arena, &scenario);
+    const char *doubt = gl_output_ending_doubt(&o->output, arena);
+    if (doubt != NULL)
+        gl_calibrate_say_lines("warning: ", doubt);
+    return gl_output_render(&o->output, &report, "findings", err);
 }
 
 static int run_doctor(int argc, char **argv, gl_arena *arena)
 {
-    options o = {.answer.format = GL_FORMAT_TABLE};
+    options o = {0};
     gl_texts others = {0};
     gl_error err;
     bool healthy = true;
     int status;
     if (!gl_calibrate_parse(&gl_calibrate_doctor, argc, argv, arena, &o, &others, &status))
         return status;
-    if (!diagnose(&o, &others, arena, &healthy, &err))
+    if (!gl_output_options_check(&o.output, NULL, &err) ||
+        !diagnose(&o, &others, arena, &healthy, &err))
         return gl_calibrate_report(&gl_calibrate_doctor, &err);
     return healthy ? GL_OK : 1;
 }

@@ -2,6 +2,7 @@
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/progress.h"
 #include "calibrate/import/importer.h"
+#include "calibrate/import/nccl_log.h"
 #include "common/clock.h"
 #include "common/text.h"
 
@@ -79,15 +80,12 @@ static const char *collective_name(int index)
 
 static const char *algorithm_name(int index)
 {
-    static const char *const names[] = {
-        "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat", "mixed"};
-    return names[index];
+    return gl_nccl_algorithms[index];
 }
 
 static const char *protocol_name(int index)
 {
-    static const char *const names[] = {"ll", "ll128", "simple", "mixed"};
-    return names[index];
+    return gl_nccl_protocols[index];
 }
 
 /* A name is one line that fits into a table. */
@@ -133,12 +131,14 @@ static bool resolve(const options *o, gl_import_options *said, gl_error *err)
         said->collective = (gl_collective)index;
     }
     if (o->algorithm != NULL) {
-        if (!find_name("--algorithm", o->algorithm, algorithm_name, 8, &index, err))
+        if (!find_name("--algorithm", o->algorithm, algorithm_name, GL_NCCL_ALGORITHMS + 1, &index,
+                       err))
             return false;
         said->algorithm = algorithm_name(index);
     }
     if (o->protocol != NULL) {
-        if (!find_name("--protocol", o->protocol, protocol_name, 4, &index, err))
+        if (!find_name("--protocol", o->protocol, protocol_name, GL_NCCL_PROTOCOLS + 1, &index,
+                       err))
             return false;
         said->protocol = protocol_name(index);
     }

@@ -3,7 +3,8 @@
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/curve_table.h"
 #include "calibrate/cli/progress.h"
-#include "calibrate/measure/facts.h"
+#include "calibrate/import/setting.h"
+#include "calibrate/measure/locality.h"
 #include "calibrate/measure/memory.h"
 #include "calibrate/measure/session.h"
 #include "common/clock.h"
@@ -42,9 +43,8 @@ static const gl_option option_table[] = {
      "Between GPUs, or host buffers over MPI (default nccl).", offsetof(options, backend), 0, 0, 0,
      backend_names},
     {"ops", 0, GL_OPTION_TEXT, "LIST",
-     "Collectives, with commas (default: all_reduce, all_gather, reduce_scatter, alltoall, "
-     "sendrecv, broadcast).",
-     offsetof(options, ops), 0, 0, 0, NULL},
+     "Collectives, with commas (default: " GL_MEASURED_COLLECTIVES ").", offsetof(options, ops), 0,
+     0, 0, NULL},
     {"min", 0, GL_OPTION_TEXT, "SIZE", "Smallest message, in bytes or as 1MiB (default 8).",
      offsetof(options, min), 0, 0, 0, NULL},
     {"max", 0, GL_OPTION_TEXT, "SIZE", "Largest message, as memory allows (default 8GiB).",
@@ -114,25 +114,27 @@ static bool next_item(const char **list, char *item, size_t size)
 
 static bool fail_collective(const char *item, gl_error *err)
 {
-    const char *names[GL_BROADCAST + 1];
-    char shown[64], guess[128], list[128];
-    for (int i = 0; i <= GL_BROADCAST; i++)
-        names[i] = gl_collective_name((gl_collective)i);
-    return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ops", "'%s' is none of %s%s",
-                      gl_printable(item, shown, sizeof shown),
-                      gl_list_names(names, GL_BROADCAST + 1, list, sizeof list),
-                      gl_guess(item, names, GL_BROADCAST + 1, guess, sizeof guess));
+    const char *names[GL_COLLECTIVE_COUNT];
+    size_t count = 0;
+    char shown[64], guess[128];
+    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
+        if (gl_collective_is_measured((gl_collective)i))
+            names[count++] = gl_collective_name((gl_collective)i);
+    return gl_fail_at(
+        err, GL_ERROR_USAGE, NULL, "--ops", "'%s' is none of " GL_MEASURED_COLLECTIVES "%s",
+        gl_printable(item, shown, sizeof shown), gl_guess(item, names, count, guess, sizeof guess));
 }
 
 static bool parse_ops(const char *text, lists *l, gl_error *err)
 {
     char item[64];
-    if (text == NULL)
-        text = "all_reduce,all_gather,reduce_scatter,alltoall,sendrecv,broadcast";
-    while (next_item(&text, item, sizeof item)) {
+    for (int i = 0; i < GL_COLLECTIVE_COUNT && text == NULL; i++)
+        if (gl_collective_is_measured((gl_collective)i))
+            l->collectives[l->collective_count++] = (gl_collective)i;
+    while (text != NULL && next_item(&text, item, sizeof item)) {
         gl_collective found;
         bool repeated = false;
-        if (!gl_collective_parse(item, &found) || found > GL_BROADCAST)
+        if (!gl_collective_parse(item, &found) || !gl_collective_is_measured(found))
             return fail_collective(item, err);
         for (int i = 0; i < l->collective_count; i++)
             repeated |= l->collectives[i] == found;
@@ -298,22 +300,13 @@ static bool load_curves(const char *path, int64_t run_id, gl_arena *arena, gl_ta
 static bool print_summary(const char *path, const gl_session_result *result, gl_arena *arena,
                           gl_error *err)
 {
-    gl_output *out;
     gl_table *table = gl_curve_table(arena);
     gl_scenario scenario = {.name = path, .tables = &table, .table_count = 1};
     const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     const gl_render_options how = {.width = gl_terminal_width(true), .only_table = "curves"};
     if (!load_curves(path, result->run_id, arena, table, err))
         return false;
-    if (table->row_count == 0)
-        return true;
-    if (!gl_output_open(NULL, &out, err))
-        return false;
-    if (!gl_render(&report, GL_FORMAT_TABLE, &how, out, err)) {
-        gl_output_discard(out);
-        return false;
-    }
-    return gl_output_close(out, err);
+    return table->row_count == 0 || gl_render_to(NULL, &report, GL_FORMAT_TABLE, &how, err);
 }
 
 static void say_end(const options *o, const gl_session_result *r)
@@ -387,8 +380,8 @@ static int measure(gl_backend *backend, const options *o, gl_session_options *se
     char now[40];
     gl_calibrate_now(now, sizeof now);
     session->started_at = now;
-    session->environment = gl_facts_environment((const char *const *)environ, arena);
-    session->locality = backend->leader ? gl_facts_locality(arena) : NULL;
+    session->environment = gl_settings_kept(arena, (const char *const *)environ);
+    session->locality = backend->leader ? gl_measure_locality(arena) : NULL;
     session->clock_s = gl_monotonic_s;
     session->stopped = stop_wanted;
     session->progress = shows ? show_progress : o->verbose ? log_progress : NULL;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/cli/answer.h"
 #include "calibrate/cli/commands.h"
 #include "calibrate/cli/curve_stats.h"
 #include "calibrate/cli/curve_table.h"
 #include "calibrate/cli/export.h"
 #include "calibrate/measure/write_lock.h"
+#include "common/output_options.h"
 #include "common/store/store.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct options {
-    gl_answer_options answer;
+    gl_output_options output;
     long long curve; /* 0 = none */
     bool tuner, nccl_tests;
 } options;
@@ -26,8 +26,8 @@ static const gl_option option_table[] = {
     {"nccl-tests", 0, GL_OPTION_FLAG, NULL,
      "Print the commands of nccl-tests that measure the same curves.",
      offsetof(options, nccl_tests), 0, 0, 0, NULL},
-    GL_ANSWER_OPTIONS(
-        options, answer,
+    GL_OUTPUT_OPTIONS(
+        options, output, GL_REPORT_FORMATS, 0,
         "Only this table: runs, curves, compute, overlap, topology; with --curve samples."),
     {0}};
 
@@ -36,9 +36,8 @@ static const gl_option option_table[] = {
 /* A run that says it goes on, in a file that nobody measures into, was cut off. */
 static const char *state_name(gl_run_state state, bool measured_now)
 {
-    return state == GL_RUN_RUNNING    ? measured_now ? "running" : "interrupted"
-           : state == GL_RUN_COMPLETE ? "complete"
-                                      : "interrupted";
+    bool cut_off = state == GL_RUN_RUNNING && !measured_now;
+    return gl_run_state_name(cut_off ? GL_RUN_INTERRUPTED : state);
 }
 
 static const gl_column run_columns[] = {
@@ -293,7 +292,7 @@ static bool show_curve(gl_store *store, gl_arena *arena, const char *path, gl_ca
 static bool write_text(const char *text, const options *o, gl_error *err)
 {
     gl_output *out;
-    if (!gl_output_open(o->answer.output, &out, err))
+    if (!gl_output_open(o->output.output, &out, err))
         return false;
     gl_output_puts(out, text);
     return gl_output_close(out, err);
@@ -317,6 +316,7 @@ static bool show(const char *path, const options *o, gl_arena *arena, gl_error *
     gl_catalog catalog;
     gl_table *tables[8];
     gl_scenario scenario = {.name = path, .tables = tables};
+    const gl_report report = {.scenarios = &scenario, .scenario_count = 1};
     bool measured_now = gl_write_lock_held(path); /* before the file is opened: see there */
     if (!gl_store_open(path, &store, err))
         return false;
@@ -326,21 +326,29 @@ static bool show(const char *path, const options *o, gl_arena *arena, gl_error *
                : o->curve > 0 ? show_curve(store, arena, path, &catalog, o->curve, &scenario, err)
                               : show_all(store, arena, &catalog, measured_now, &scenario, err));
     gl_store_close(store);
+    const char *doubt = ok && !exports ? gl_output_ending_doubt(&o->output, arena) : NULL;
+    if (doubt != NULL)
+        gl_calibrate_say_lines("warning: ", doubt);
     return ok && (exports ||
-                  gl_answer_print(&scenario, &o->answer, o->curve > 0 ? "samples" : "curves", err));
+                  gl_output_render(&o->output, &report, o->curve > 0 ? "samples" : "curves", err));
 }
 
-static bool check(const options *o, gl_error *err)
+static bool check(options *o, gl_error *err)
 {
     if (o->tuner + o->nccl_tests + (o->curve > 0) > 1)
         return gl_fail(err, GL_ERROR_USAGE,
                        "only one of --tuner, --nccl-tests and --curve can be answered at a time");
-    return true;
+    if (!o->tuner && !o->nccl_tests)
+        return gl_output_options_check(&o->output, NULL, err);
+    return (o->output.format_name == NULL && o->output.table == NULL) ||
+           gl_fail(err, GL_ERROR_USAGE,
+                   "--tuner and --nccl-tests print text for other programs: --format and --table "
+                   "do not go with them");
 }
 
 static int run_show(int argc, char **argv, gl_arena *arena)
 {
-    options o = {.answer.format = GL_FORMAT_TABLE};
+    options o = {0};
     gl_texts files = {0};
     gl_error err;
     int status;

@@ -156,25 +156,10 @@ const char *gl_export_tuner(gl_arena *arena, const gl_catalog *catalog, gl_error
 
 /* ---- commands of nccl-tests ---- */
 
-static const char *test_name(gl_collective collective)
+static const char *dtype_words(gl_arena *arena, gl_dtype dtype)
 {
-    static const char *const names[] = {"all_reduce_perf", "all_gather_perf", "reduce_scatter_perf",
-                                        "alltoall_perf",   "sendrecv_perf",   "broadcast_perf",
-                                        "reduce_perf",     "gather_perf",     "scatter_perf"};
-    return names[collective];
-}
-
-static const char *test_dtype(gl_dtype dtype)
-{
-    return dtype == GL_DTYPE_NONE || dtype == GL_FP32 ? ""
-           : dtype == GL_BF16                         ? " -d bfloat16"
-           : dtype == GL_FP16                         ? " -d half"
-           : dtype == GL_FP64                         ? " -d double"
-           : dtype == GL_INT8                         ? " -d int8"
-           : dtype == GL_UINT8                        ? " -d uint8"
-           : dtype == GL_INT32                        ? " -d int32"
-           : dtype == GL_INT64                        ? " -d int64"
-                                                      : "";
+    const char *name = gl_nccl_tests_dtype(dtype);
+    return strcmp(name, "float") == 0 ? "" : gl_arena_printf(arena, " -d %s", name);
 }
 
 /* NCCL_ALGO has no '_': "nvlstree". */
@@ -218,9 +203,9 @@ static const char *command_of(gl_arena *arena, const gl_curve *curve)
     if (curve->transport == GL_TRANSPORT_SHM)
         settings = gl_arena_printf(arena, "%sNCCL_P2P_DISABLE=1 ", settings);
     const char *test =
-        gl_arena_printf(arena, "%s -b %s -e %s -f 2%s", test_name(curve->collective),
+        gl_arena_printf(arena, "%s -b %s -e %s -f 2%s", gl_nccl_tests_program(curve->collective),
                         size_text(first, least, sizeof least), size_text(last, most, sizeof most),
-                        test_dtype(curve->dtype));
+                        dtype_words(arena, curve->dtype));
     if (p->nodes == 1 && p->concurrent_groups == 1)
         return gl_arena_printf(arena, "%s%s -g %d", settings, test, p->ranks);
     int per_node = p->ranks_per_node * p->concurrent_groups;

@@ -98,8 +98,6 @@ static bool tells_failure(const char *head)
 /* By what a text begins with. */
 static gl_source guess(const char *head)
 {
-    if (gl_starts_with(head, "SQLite format 3"))
-        return GL_SOURCE_DB;
     if (strstr(head, "NCCL INFO ") != NULL || strstr(head, "NCCL WARN ") != NULL ||
         strstr(head, "# nThread ") != NULL || strstr(head, "NCCL version ") != NULL ||
         strstr(head, "NVRM: Xid ") != NULL)
@@ -126,7 +124,9 @@ static gl_source guess_file(const char *path)
         return GL_SOURCE_UNKNOWN;
     size_t length = fread(head, 1, sizeof head - 1, stream);
     fclose(stream);
-    for (size_t i = 16; i < length; i++) /* the first 16 bytes may be those of SQLite */
+    if (gl_is_sqlite_head(head, length))
+        return GL_SOURCE_DB;
+    for (size_t i = 0; i < length; i++)
         if (head[i] == '\0')
             head[i] = ' ';
     head[length] = '\0';

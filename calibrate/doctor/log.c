@@ -6,6 +6,7 @@
 #include "calibrate/import/line_reader.h"
 #include "calibrate/import/not_text.h"
 #include "calibrate/import/prefix.h"
+#include "calibrate/import/setting.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -39,6 +40,10 @@ void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name
 {
     if (strcmp(name, "NCCL_VERSION") == 0)
         return; /* of an image, and no setting */
+    if (gl_setting_is_secret(name)) {
+        value = GL_SETTING_HIDDEN;
+        quote.text = NULL;
+    }
     gl_log_setting *setting = setting_of(log, arena, name, value, quote);
     if (setting == NULL || host < 0)
         return;
@@ -178,8 +183,9 @@ bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, g
             continue; /* of a host that is not there */
         if (gl_prefix_unwrap_json(line))
             length = strlen(line);
-        if (gl_starts_with(line, "\xef\xbb\xbf")) /* of a Windows editor, or of several files */
-            line += 3, length -= 3;
+        size_t mark = gl_mark_length(line, length); /* also between several files */
+        line += mark;
+        length -= mark;
         if (memchr(line, 0x1b, length) != NULL || memchr(line, 0xc2, length) != NULL)
             gl_prefix_strip_escapes(line);
         if (!read_pieces(log, arena, &place, line, reader->is_cut, &last))

@@ -287,7 +287,8 @@ gl_log *gl_log_create(gl_arena *arena);
  * error. */
 bool gl_log_read(gl_log *log, FILE *stream, const char *file, gl_arena *arena, gl_error *err);
 
-/* Adds NAME=value. `host`: who said so; −1 it stands elsewhere (a database, the environment). */
+/* Adds NAME=value; of a secret (gl_setting_is_secret) neither the value nor the quote's words.
+ * `host`: who said so; −1 it stands elsewhere (a database, the environment). */
 void gl_log_add_setting(gl_log *log, gl_arena *arena, int host, const char *name, const char *value,
                         gl_quote quote);
 

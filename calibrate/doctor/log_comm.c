@@ -2,6 +2,8 @@
 /* Lines of NCCL about communicators: which rank is where, on which GPU. */
 #include "calibrate/doctor/log_lines.h"
 
+#include "calibrate/import/nccl_line.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +40,7 @@ static void place_rank(gl_log *log, const gl_log_piece *piece, const char *text,
     if (rank->host != -1 && rank->host != piece->host)
         log->is_ambiguous = true;
     rank->host = rank->host == -1 || rank->host == piece->host ? piece->host : -2;
-    long gpu = gl_log_number_after(text, " nvmlDev ", gl_log_number_after(text, " cudaDev ", -1));
+    long gpu = gl_nccl_line_number(text, " nvmlDev ", gl_nccl_line_number(text, " cudaDev ", -1));
     if (gpu >= 0)
         rank->gpu = (int)gpu;
 }
@@ -46,9 +48,9 @@ static void place_rank(gl_log *log, const gl_log_piece *piece, const char *text,
 static void note_nodes(gl_log *log, gl_arena *arena, const gl_log_place *place,
                        const gl_log_piece *piece, const char *text, long ranks)
 {
-    long nodes = gl_log_number_after(text, " nNodes ", 0);
-    long local = gl_log_number_after(text, " localRanks ", 0);
-    long mnnvl = gl_log_number_after(text, " MNNVL ", -1);
+    long nodes = gl_nccl_line_number(text, " nNodes ", 0);
+    long local = gl_nccl_line_number(text, " localRanks ", 0);
+    long mnnvl = gl_nccl_line_number(text, " MNNVL ", -1);
     if (nodes < 1)
         return;
     if (ranks == log->ranks && nodes > log->nodes)
@@ -83,8 +85,8 @@ static void note_bus(gl_log *log, const char *text)
 void gl_log_read_communicator(gl_log *log, gl_arena *arena, const gl_log_place *place,
                               const gl_log_piece *piece, const char *text)
 {
-    long rank = gl_log_number_after(text, " rank ", -1);
-    long ranks = gl_log_number_after(text, " nRanks ", gl_log_number_after(text, " nranks ", 0));
+    long rank = gl_nccl_line_number(text, " rank ", -1);
+    long ranks = gl_nccl_line_number(text, " nRanks ", gl_nccl_line_number(text, " nranks ", 0));
     if (rank < 0 || ranks < 1 || rank >= ranks)
         return;
     if (ranks > 1)

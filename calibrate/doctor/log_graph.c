@@ -2,6 +2,7 @@
 /* The topology as NCCL sees it, and what its search for rings found (NCCL_DEBUG_SUBSYS=GRAPH). */
 #include "calibrate/doctor/log_lines.h"
 
+#include "calibrate/import/nccl_line.h"
 #include "common/text.h"
 
 #include <stdio.h>
@@ -160,7 +161,7 @@ static void read_pattern(gl_log *log, gl_arena *arena, const gl_log_place *place
 {
     const char *type = strstr(text, " type ");
     if (type == NULL || !gl_starts_with(text, "Pattern 4") ||
-        gl_log_number_after(text, "nChannels ", 0) < 1)
+        gl_nccl_line_number(text, "nChannels ", 0) < 1)
         return;
     type += strlen(" type ");
     int between = rank_of_type(type), to_nic = type[3] == '/' ? rank_of_type(type + 4) : -1;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/doctor/log_lines.h"
 
+#include "calibrate/import/nccl_line.h"
+#include "common/hash.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -65,38 +67,20 @@ static void say_failure(gl_log *log, gl_arena *arena, const gl_log_place *place,
                   piece != NULL ? piece->start : place->whole);
 }
 
-long gl_log_number_after(const char *text, const char *word, long missing)
-{
-    const char *found = strstr(text, word);
-    char *end;
-    if (found == NULL)
-        return missing;
-    found += strlen(word);
-    long value = strtol(found, &end, 10);
-    return end > found && value >= -1 && value <= 100000000 ? value : missing;
-}
-
 /* ---- algorithms ---- */
 
-/* "AllReduce: 8 Bytes -> Algo RING proto LL channel{…}", older "8 Bytes -> Algo 1 proto 0
- * time 7.2": there 4 and 5 are NVLS and NVLSTree. */
 static void read_choice(gl_log *log, gl_arena *arena, const gl_log_place *place,
                         const gl_log_piece *piece, const char *text)
 {
-    static const char middle[] = " Bytes -> Algo ";
     const double large = 16.0 * 1024 * 1024;
-    const char *found = strstr(text, middle);
-    if (found == NULL)
+    gl_nccl_choice choice;
+    if (!gl_nccl_line_choice(text, &choice))
         return;
-    const char *number = found, *algorithm = found + strlen(middle);
-    while (number > text && isdigit((unsigned char)number[-1]))
-        number--;
-    bool nvls = gl_starts_with(algorithm, "NVLS") ||
-                ((algorithm[0] == '4' || algorithm[0] == '5') && algorithm[1] == ' ');
-    bool reduces = number == text || gl_starts_with(text, "AllReduce");
-    if (nvls)
+    /* A torn line may hold the beginning of the name. */
+    if (choice.algorithm == GL_NCCL_NVLS || choice.algorithm == GL_NCCL_NVLS_TREE ||
+        gl_starts_with(choice.algorithm_text, "NVLS"))
         gl_log_say(log, arena, place, piece, GL_SAID_NVLS_CHOSEN);
-    else if (reduces && gl_starts_with(text, "AllReduce") && strtod(number, NULL) >= large)
+    else if (choice.collective == GL_ALL_REDUCE && choice.size_bytes >= large)
         gl_log_say(log, arena, place, piece, GL_SAID_NVLS_PASSED_BY);
 }
 
@@ -136,59 +120,25 @@ static void read_fabric(gl_log *log, gl_arena *arena, const gl_log_place *place,
     if (strspn(uuid, "0x.") == strcspn(uuid, " "))
         return; /* a GPU on its own board */
     gl_log_say(log, arena, place, piece, GL_SAID_FABRIC);
-    if (gl_log_number_after(text, " state ", 3) != 3)
+    if (gl_nccl_line_number(text, " state ", 3) != 3)
         gl_log_say(log, arena, place, piece, GL_SAID_FABRIC_BAD);
 }
 
 /* ---- settings and files ---- */
 
-static bool is_secret(const char *name)
-{
-    static const char *const words[] = {"COMM_ID", "HOSTID", "UNIQUE_ID", "TOKEN",
-                                        "SECRET",  "PASS",   "AUTH",      "_KEY"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(name, words[i]) != NULL)
-            return true;
-    return false;
-}
-
-/* "NCCL_X set by environment to Y." (the full stop since 2.27), "NCCL_IB_HCA set to mlx5_0:1" */
 static void read_setting(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
 {
-    static const char long_form[] = " set by environment to ", short_form[] = " set to ";
-    const char *found = strstr(text, long_form), *middle = long_form;
-    if (found == NULL) {
-        found = strstr(text, short_form);
-        middle = short_form;
-    }
-    char name[101], value[201], printable[201];
-    if (found == NULL || found - text > 100 || !gl_starts_with(text, "NCCL_"))
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)(found - text), text);
-    if (strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") < strlen(name))
-        return;
-    snprintf(value, sizeof value, "%.200s", found + strlen(middle));
-    size_t length = strlen(value);
-    while (length > 0 && strchr(" .\r", value[length - 1]) != NULL)
-        value[--length] = '\0';
-    if (length == 0)
-        return; /* torn off, or set to nothing */
-    gl_quote quote = {.file = place->file, .line = place->line};
-    if (is_secret(name))
-        snprintf(value, sizeof value, "(set)");
-    else
-        quote = gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start));
-    gl_log_add_setting(log, arena, piece->host, name,
-                       gl_printable(value, printable, sizeof printable), quote);
-}
-
-static const char *copy_word(gl_arena *arena, const char *text, const char *ends)
-{
-    char word[64], printable[64];
-    size_t length = strcspn(text, ends);
-    snprintf(word, sizeof word, "%.*s", (int)(length < 60 ? length : 60), text);
-    return gl_arena_strdup(arena, gl_printable(word, printable, sizeof printable));
+    gl_nccl_said_setting said;
+    char value[201], printable[201];
+    if (!gl_nccl_line_setting(text, &said) || said.value_length == 0)
+        return; /* also torn off, or set to nothing */
+    size_t length = said.value_length < sizeof value ? said.value_length : sizeof value - 1;
+    snprintf(value, sizeof value, "%.*s", (int)length, said.value);
+    gl_log_add_setting(
+        log, arena, piece->host, gl_arena_strndup(arena, said.name, said.name_length),
+        gl_printable(value, printable, sizeof printable),
+        gl_quote_make(arena, place->file, place->line, piece->start, strlen(piece->start)));
 }
 
 /* A host's own version of something; "" when it names several: then it ran several programs. */
@@ -207,16 +157,17 @@ static void note_version(gl_arena *arena, const gl_log_place *place, const char 
 static void read_version(gl_log *log, gl_arena *arena, const gl_log_place *place,
                          const gl_log_piece *piece, const char *text)
 {
-    const char *version = text + 13, *start = piece != NULL ? piece->start : text;
-    size_t length = strcspn(version, "+ \r");
-    if (!gl_starts_with(text, "NCCL version ") || !isdigit((unsigned char)*version))
+    const char *version = gl_nccl_line_version(text);
+    if (version == NULL)
         return;
+    const char *start = piece != NULL ? piece->start : text;
+    size_t length = strcspn(version, "+ \r");
     gl_log_nccl_host *host = piece != NULL && piece->host >= 0 ? &log->hosts[piece->host] : NULL;
     bool again = strlen(log->version) == length && strncmp(log->version, version, length) == 0;
     if (again && (host == NULL || host->version != NULL) &&
         (host == NULL || strcmp(host->version, log->version) == 0))
         return; /* every rank repeats it */
-    version = copy_word(arena, version, "+ \r");
+    version = gl_nccl_line_word(arena, version, "+ \r");
     if (log->version[0] == '\0') {
         log->version = version;
         log->version_quote = gl_quote_make(arena, place->file, place->line, start, strlen(start));
@@ -277,7 +228,7 @@ static void read_affinity(gl_log *log, gl_arena *arena, const gl_log_place *plac
                           const gl_log_piece *piece, const char *text)
 {
     gl_cpus gpu, process;
-    long index = gl_log_number_after(text, "ffinity for GPU ", -1);
+    long index = gl_nccl_line_number(text, "ffinity for GPU ", -1);
     bool known = read_cpus_behind(log, text, "; CPU affinity = ", &process);
     if (strstr(text, " is empty, ignoring") != NULL && known &&
         read_cpus_behind(log, text, "(GPU affinity = ", &gpu)) /* it has CPUs that were lost */
@@ -318,7 +269,7 @@ static void read_u(gl_log *log, gl_arena *arena, const gl_log_place *place,
         bool socket = gl_starts_with(text + 14, "Socket");
         gl_log_say(log, arena, place, piece, socket ? GL_SAID_USING_SOCKET : GL_SAID_USING_OTHER);
         if (!gl_starts_with(text + 14, log->network) || log->network[0] == '\0')
-            log->network = copy_word(arena, text + 14, "\r");
+            log->network = gl_nccl_line_word(arena, text + 14, "\r");
     } else if (gl_starts_with(text, "Using tuner plugin")) {
         gl_log_say(log, arena, place, piece, GL_SAID_TUNER);
     }
@@ -372,7 +323,7 @@ void gl_log_read_piece(gl_log *log, gl_arena *arena, const gl_log_place *place,
         if (gl_starts_with(text, "CUDA Dev "))
             read_distance(log, arena, place, piece, text);
         if (gl_starts_with(text, "Connected all rings, use ring PXN ") &&
-            gl_log_number_after(text, " GDR ", 1) == 0)
+            gl_nccl_line_number(text, " GDR ", 1) == 0)
             gl_log_say(log, arena, place, piece, GL_SAID_RING_GDR_OFF);
         break;
     case 'R':
@@ -433,9 +384,7 @@ static void note_listed(gl_log *log, gl_arena *arena, const gl_log_place *place,
     const char *bus = strchr(device, '[');
     if (host < 0 || bus == NULL || strstr(name, "MIG") != NULL)
         return;
-    uint64_t key = (uint64_t)host + 1;
-    for (const char *c = bus; *c != ']' && *c != '\0'; c++)
-        key = (key ^ (unsigned char)*c) * UINT64_C(1099511628211);
+    uint64_t key = gl_hash_add((uint64_t)host + 1, bus, strcspn(bus, "]"));
     for (size_t i = 0; i < log->listed_count; i++)
         if (log->listed[i] == key) {
             say_plain(log, arena, place, GL_SAID_GPU_TWICE);
@@ -462,11 +411,11 @@ static bool read_device(gl_log *log, gl_arena *arena, const gl_log_place *place,
         return true;
     name += 1 + strspn(name + 1, " ");
     if (log->gpu[0] == '\0' && *name != '\0')
-        log->gpu = copy_word(arena, name, "\r");
+        log->gpu = gl_nccl_line_word(arena, name, "\r");
     on += 4 + strspn(on + 4, " ");
     int host = gl_log_host(log, arena, on, strcspn(on, " "));
     if (host >= 0 && log->hosts[host].gpu[0] == '\0')
-        log->hosts[host].gpu = copy_word(arena, name, "\r");
+        log->hosts[host].gpu = gl_nccl_line_word(arena, name, "\r");
     note_listed(log, arena, place, host, device, name);
     return true;
 }
@@ -522,7 +471,7 @@ void gl_log_read_plain(gl_log *log, gl_arena *arena, const gl_log_place *place, 
     else if (strstr(line, "# Avg bus bandwidth") != NULL)
         gl_log_end_run(log);
     if ((version = strstr(line, "NCCL version ")) != NULL) {
-        log->nccl_lines += isdigit((unsigned char)version[13]) != 0;
+        log->nccl_lines += gl_nccl_line_version(version) != NULL;
         read_version(log, arena, place, NULL, version);
     }
     gl_said failure = gl_log_plain_failure(line);

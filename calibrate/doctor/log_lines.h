@@ -75,7 +75,4 @@ void gl_log_say(gl_log *log, gl_arena *arena, const gl_log_place *place, const g
  * more room to keep it. */
 gl_log_rank *gl_log_rank_of(gl_log *log, long rank);
 
-/* The integer behind a word in `text`, or `missing`. */
-long gl_log_number_after(const char *text, const char *word, long missing);
-
 #endif

@@ -2,6 +2,7 @@
 /* NICs, network plugins, GPUDirect RDMA. */
 #include "calibrate/doctor/log_lines.h"
 
+#include "calibrate/import/nccl_line.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -90,7 +91,7 @@ static void read_merged(gl_log *log, const gl_log_piece *piece, const char *text
     const char *open = strchr(text, '[');
     if (open == NULL || piece->host < 0)
         return;
-    long index = strtol(open + 1, NULL, 10), members = gl_log_number_after(text, "ndevs=", 1);
+    long index = strtol(open + 1, NULL, 10), members = gl_nccl_line_number(text, "ndevs=", 1);
     gl_log_nccl_host *host = &log->hosts[piece->host];
     if (index < 0 || index >= GL_LOG_NIC_LIMIT || members < 1 || members > GL_LOG_NIC_LIMIT ||
         (host->nics_merged >> index & 1) != 0)

@@ -2,28 +2,21 @@
 #include "calibrate/doctor/log_split.h"
 
 #include "calibrate/import/prefix.h"
+#include "common/hash.h"
 #include "common/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MAX_BYTES = 128, TOKENS_BEFORE_MARK = 3 };
+enum { NAME_MAX_BYTES = 128 };
 
 /* ---- hosts ---- */
-
-static uint64_t hash_of(const char *text, size_t length)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
-    return hash;
-}
 
 /* The slot that holds the name, or the empty one where it belongs. */
 static size_t slot_of(const gl_log *log, const char *name, size_t length)
 {
-    size_t slot = (size_t)hash_of(name, length) & (log->index_size - 1);
+    size_t slot = (size_t)gl_hash_add(GL_HASH_START, name, length) & (log->index_size - 1);
     for (; log->index[slot] != 0; slot = (slot + 1) & (log->index_size - 1)) {
         const char *held = log->hosts[log->index[slot] - 1].name;
         if (strncmp(held, name, length) == 0 && held[length] == '\0')
@@ -67,20 +60,6 @@ int gl_log_host(gl_log *log, gl_arena *arena, const char *name, size_t length)
 }
 
 /* ---- prefixes ---- */
-
-static char *skip_blanks_back(const char *line, char *at)
-{
-    while (at > line && (at[-1] == ' ' || at[-1] == '\t'))
-        at--;
-    return at;
-}
-
-static char *skip_word_back(const char *line, char *at)
-{
-    while (at > line && at[-1] != ' ' && at[-1] != '\t')
-        at--;
-    return at;
-}
 
 /* Is this the end of "<stdout>" and its kin? A name in pasted text may be "<host>". */
 static bool ends_stream(const char *word, size_t end)
@@ -145,29 +124,16 @@ static size_t glued_length(const gl_log *log, const char *word, size_t length, b
     return i < length ? i : 0;
 }
 
-/* The end of the word that holds the host: before "[0]", or before the source file of a warning. */
-static char *end_of_host(char *line, char *mark)
-{
-    char *at = skip_blanks_back(line, mark);
-    for (int i = 0; i < TOKENS_BEFORE_MARK && at > line && at[-1] != ']'; i++)
-        at = skip_blanks_back(line, skip_word_back(line, at));
-    if (at == line || at[-1] != ']')
-        return NULL;
-    while (at > line && at[-1] != '[')
-        at--;
-    return at > line ? skip_blanks_back(line, at - 1) : NULL;
-}
-
 static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bool again,
                         gl_log_piece *piece)
 {
-    char *end = end_of_host(line, mark);
+    char *end = line + gl_prefix_host_end(line, (size_t)(mark - line));
     piece->host = -1;
     piece->thread = piece->process = 0;
     piece->start = mark;
-    if (end == NULL)
+    if (end == line)
         return;
-    char *word = skip_word_back(line, end);
+    char *word = line + gl_prefix_word_back(line, (size_t)(end - line));
     size_t tag = tag_length(word, (size_t)(end - word));
     word += tag;
     word += stamp_length(word, (size_t)(end - word));
@@ -177,9 +143,10 @@ static void read_prefix(gl_log *log, gl_arena *arena, char *line, char *mark, bo
     size_t glued = glued_length(log, word, length, again);
     piece->start = glued < length ? word + glued : word;
     const char *ids = word + length; /* ":PID:TID" */
-    piece->thread = hash_of(ids, (size_t)(end - ids));
+    piece->thread = gl_hash_add(GL_HASH_START, ids, (size_t)(end - ids));
     const char *second = memchr(ids + 1, ':', (size_t)(end - ids - 1));
-    piece->process = hash_of(ids, (size_t)((second != NULL ? second : end) - ids));
+    piece->process =
+        gl_hash_add(GL_HASH_START, ids, (size_t)((second != NULL ? second : end) - ids));
     piece->host = gl_log_host(log, arena, word + glued, length - glued);
 }
 

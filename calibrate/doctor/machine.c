@@ -2,14 +2,13 @@
 /* Asks the machine itself. */
 #include "calibrate/doctor/facts.h"
 
-#include "common/text.h"
+#include "calibrate/import/command.h"
+#include "calibrate/import/setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { ANSWER_MAX = 1 << 20 };
 
 static bool is_in_path(const char *program)
 {
@@ -25,26 +24,11 @@ static bool is_in_path(const char *program)
     return false;
 }
 
-/* What a command prints; NULL when it failed. */
-static char *answer_of(gl_arena *arena, const char *command, size_t *length)
-{
-    /* The commands are constants. NOLINTNEXTLINE(cert-env33-c) */
-    FILE *pipe = popen(gl_arena_printf(arena, "%s 2>/dev/null", command), "r");
-    if (pipe == NULL)
-        return NULL;
-    char *text = gl_arena_alloc(arena, ANSWER_MAX + 1, 1), drop[4096];
-    *length = fread(text, 1, ANSWER_MAX, pipe);
-    text[*length] = '\0';
-    while (fread(drop, 1, sizeof drop, pipe) > 0)
-        ;
-    return pclose(pipe) == 0 ? text : NULL;
-}
-
 static void take_environment(gl_facts *facts, const char *const *environment)
 {
     for (; *environment != NULL; environment++) {
         size_t equals = strcspn(*environment, "=");
-        if (!gl_starts_with(*environment, "NCCL_") || (*environment)[equals] != '=')
+        if (!gl_setting_is_nccl(*environment, equals) || (*environment)[equals] != '=')
             continue;
         gl_quote quote =
             gl_quote_make(facts->arena, "environment", 0, *environment, strlen(*environment));
@@ -71,10 +55,9 @@ bool gl_facts_ask_machine(gl_facts *facts, const char *const *environment, gl_er
             "--nvlink, --p2p, --log, --xml or --db with texts of the machine in question");
     for (size_t i = 0; i < sizeof questions / sizeof *questions; i++) {
         size_t length;
-        char *text = answer_of(facts->arena, questions[i].command, &length);
-        understood += text != NULL && length > 0 &&
-                      gl_facts_read_text(facts, questions[i].source, questions[i].command, text,
-                                         length, NULL);
+        char *text = gl_command_output(facts->arena, questions[i].command, &length);
+        understood += text != NULL && gl_facts_read_text(facts, questions[i].source,
+                                                         questions[i].command, text, length, NULL);
     }
     if (understood == 0)
         return gl_fail(err, GL_ERROR_DEVICE,

@@ -15,7 +15,7 @@
 
 enum { GL_MATRIX_SIZE_MAX = 128, GL_MATRICES_MAX = 64, GL_MATRIX_LINES_MAX = 100000 };
 
-/* What a cell says. Paths are in order, near to far, from GL_CELL_LINK on. */
+/* What a cell says. Paths are in order, near to far, from GL_PATH_LINK on. */
 typedef enum gl_path {
     GL_PATH_UNKNOWN,
     GL_PATH_SELF,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/digest.h"
 
+#include "common/hash.h"
+
 #include <string.h>
 
 /* Two 64-bit hashes with different multipliers (FNV-1a's, and one of MurmurHash). Good enough
@@ -8,8 +10,8 @@
 static void add_bytes(gl_digest *digest, const void *bytes, size_t length)
 {
     const unsigned char *c = bytes;
+    digest->high = gl_hash_add(digest->high, bytes, length);
     for (size_t i = 0; i < length; i++) {
-        digest->high = (digest->high ^ c[i]) * UINT64_C(1099511628211);
         digest->low = (digest->low + c[i] + 1) * UINT64_C(0xc6a4a7935bd1e995);
         digest->low ^= digest->low >> 47;
     }
@@ -36,7 +38,7 @@ static void add_real(gl_digest *digest, double value)
 
 void gl_digest_begin(gl_digest *digest)
 {
-    digest->high = UINT64_C(14695981039346656037);
+    digest->high = GL_HASH_START;
     digest->low = 0;
     digest->transports = 0;
     digest->named = false;
@@ -87,8 +89,7 @@ void gl_digest_curve(gl_digest *digest, const gl_curve *curve)
     add_text(digest, curve->protocol);
     for (size_t i = 0; i < curve->sample_count; i++)
         add_sample(digest, &curve->samples[i]);
-    digest->transports =
-        (digest->transports + (uint64_t)curve->transport + 1) * UINT64_C(1099511628211);
+    digest->transports = (digest->transports + (uint64_t)curve->transport + 1) * GL_HASH_PRIME;
     digest->named = digest->named || curve->transport != GL_TRANSPORT_UNKNOWN;
     digest->values += curve->sample_count;
 }

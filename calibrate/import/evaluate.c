@@ -214,7 +214,7 @@ static void check_results(gl_evaluation *e)
 static const char *environment_text(const gl_evaluation *e)
 {
     const gl_nccl_log *log = &e->parsed->log;
-    const char *sorted[GL_LOG_ENVIRONMENT_MAX];
+    const char *sorted[GL_NCCL_LOG_ENVIRONMENT_MAX];
     memcpy(sorted, log->environment, log->environment_count * sizeof *sorted);
     qsort(sorted, log->environment_count, sizeof *sorted, gl_compare_texts);
     return gl_arena_join(e->arena, sorted, log->environment_count, "\n");

@@ -8,6 +8,7 @@
 #include "calibrate/import/nccl_text.h"
 #include "calibrate/import/not_text.h"
 #include "common/arena.h"
+#include "common/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,12 +38,6 @@ static bool refuse_read_error(import *in)
 }
 
 /* ---- formats ---- */
-
-/* Windows programs put a byte order mark before text. */
-static size_t mark_length(const char *text, size_t length)
-{
-    return length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-}
 
 static bool looks_like_json(const char *text, size_t length)
 {
@@ -212,14 +207,7 @@ static bool import_csv(import *in, gl_import_result *result)
     run->run.state = GL_RUN_COMPLETE;
     if (o->gpu != NULL)
         run->run.gpu = gl_evaluate_name(in->arena, o->gpu);
-    const char **texts[] = {
-        &run->run.started_at,   &run->run.tool_version, &run->run.backend,
-        &run->run.host,         &run->run.gpu,          &run->run.driver_version,
-        &run->run.cuda_version, &run->run.nccl_version, &run->run.environment,
-        &run->run.label,        &run->run.warnings};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] == NULL)
-            *texts[i] = "";
+    gl_run_complete_texts(&run->run);
     result->runs = run;
     result->run_count = 1;
     return true;
@@ -232,14 +220,14 @@ static bool import_start(import *in, gl_import_result *result)
     const char *start = gl_line_reader_peek(in->reader, &length);
     if (in->reader->failed)
         return refuse_read_error(in);
-    if (length >= 15 && memcmp(start, "SQLite format 3", 15) == 0)
+    if (gl_is_sqlite_head(start, length))
         return refuse_file(in, 0, "this is a database; use gpulink-calibrate merge for those");
     const char *other = gl_not_text(start, length);
     if (other != NULL)
         return refuse_file(in, 0, other);
     if (gl_measured_csv_recognise(start, length))
         return import_csv(in, result);
-    size_t mark = mark_length(start, length);
+    size_t mark = gl_mark_length(start, length);
     in->reader->start += mark;
     start += mark;
     length -= mark;
@@ -270,9 +258,8 @@ bool gl_import_file(const char *path, const gl_import_options *options, gl_arena
         return gl_import_stream(stdin, "standard input", options, arena, result, err);
     FILE *stream = fopen(path, "rb");
     if (stream == NULL)
-        return gl_fail_at(err,
-                          errno == ENOENT || errno == ENOTDIR ? GL_ERROR_INPUT : GL_ERROR_SYSTEM,
-                          &mark, NULL, "cannot open: %s", strerror(errno));
+        return gl_fail_at(err, gl_open_status(errno), &mark, NULL, "cannot open: %s",
+                          strerror(errno));
     bool ok;
     if (fstat(fileno(stream), &info) == 0 && S_ISDIR(info.st_mode))
         ok = gl_fail_at(err, GL_ERROR_INPUT, &mark, NULL, "this is a directory, not a log");

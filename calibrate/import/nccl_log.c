@@ -2,22 +2,13 @@
 #include "calibrate/import/nccl_log.h"
 
 #include "calibrate/import/prefix.h"
+#include "calibrate/import/setting.h"
 #include "common/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Order of NCCL's own numbers, which logs before 2.24 print instead of names. */
-static const char *const algorithms[] = {
-    "tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat"};
-static const char *const protocols[] = {"ll", "ll128", "simple"};
-
-enum {
-    ALGORITHM_COUNT = sizeof algorithms / sizeof *algorithms,
-    PROTOCOL_COUNT = sizeof protocols / sizeof *protocols
-};
 
 void gl_nccl_log_begin(gl_nccl_log *log)
 {
@@ -60,24 +51,10 @@ static size_t glued_length(const gl_nccl_log *log, const char *token, size_t len
     return after_row && numeric < length && isalpha((unsigned char)token[numeric]) ? numeric : 0;
 }
 
-static size_t skip_blanks_back(const char *line, size_t at)
-{
-    while (at > 0 && line[at - 1] == ' ')
-        at--;
-    return at;
-}
-
-static size_t skip_token_back(const char *line, size_t at)
-{
-    while (at > 0 && line[at - 1] != ' ')
-        at--;
-    return at;
-}
-
 /* NCCL_DEBUG_TIMESTAMP_* puts "[2026-11-30 02:26:33] " before the host. */
 static size_t without_timestamp(const char *line, size_t head)
 {
-    size_t end = skip_blanks_back(line, head);
+    size_t end = gl_prefix_blanks_back(line, head);
     if (end == 0 || line[end - 1] != ']')
         return head;
     size_t open = end - 1;
@@ -95,17 +72,12 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
         mark = strstr(line, "NCCL WARN ");
     if (mark == NULL)
         return false;
-    size_t at = skip_blanks_back(line, (size_t)(mark - line));
-    if (at > 0 && line[at - 1] != ']') /* 2.30: the source file stands before "NCCL WARN" */
-        at = skip_blanks_back(line, skip_token_back(line, at));
-    if (at == 0 || line[at - 1] != ']')
-        return false;
-    at = skip_blanks_back(line, skip_token_back(line, at));
-    size_t token = skip_token_back(line, at);
+    size_t at = gl_prefix_host_end(line, (size_t)(mark - line));
+    size_t token = gl_prefix_word_back(line, at);
     size_t length = gl_prefix_host_length(line + token, at - token);
     if (length == 0)
         return false;
-    bool after_row = skip_blanks_back(line, token) > 0;
+    bool after_row = gl_prefix_blanks_back(line, token) > 0;
     size_t glued = glued_length(log, line + token, length, after_row);
     *head = without_timestamp(line, token + glued);
     *host = line + token + glued;
@@ -116,109 +88,65 @@ bool gl_nccl_log_split(const gl_nccl_log *log, const char *line, size_t *head, c
 
 /* ---- settings ---- */
 
-/* Values that name a machine or a person are not kept: of a path the last part remains. */
-static const char *anonymous(const char *name, const char *value)
-{
-    /* The second line is of variables that are not NCCL's own, but carry its prefix. */
-    static const char *const secret[] = {"NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_UNIQUE_ID",
-                                         "TOKEN",        "SECRET",      "PASS",
-                                         "CREDENTIAL",   "AUTH",        "_KEY"};
-    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++)
-        if (strstr(name, secret[i]) != NULL)
-            return "(set)";
-    const char *slash = strrchr(value, '/');
-    return slash != NULL ? slash + 1 : value;
-}
-
 void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name, const char *value)
 {
-    char setting[512], printable[512];
-    if (!gl_starts_with(name, "NCCL_") || log->environment_count == GL_LOG_ENVIRONMENT_MAX)
+    const char *kept = gl_setting_kept(arena, name, strlen(name), value);
+    if (kept == NULL || log->environment_count == GL_NCCL_LOG_ENVIRONMENT_MAX)
         return;
-    for (const char *c = name; *c != '\0'; c++)
-        if (!isupper((unsigned char)*c) && !isdigit((unsigned char)*c) && *c != '_')
-            return;
-    const char *kept = anonymous(name, value);
-    /* What follows a line break is not this setting's. */
-    size_t length = strcspn(kept, "\r\n");
-    snprintf(setting, sizeof setting, "%.100s=%.*s", name, length < 350 ? (int)length : 350, kept);
-    gl_printable(setting, printable, sizeof printable);
     for (size_t i = 0; i < log->environment_count; i++)
-        if (strcmp(log->environment[i], printable) == 0)
+        if (strcmp(log->environment[i], kept) == 0)
             return;
-    log->environment[log->environment_count++] = gl_arena_strdup(arena, printable);
+    log->environment[log->environment_count++] = kept;
 }
 
-/* "NCCL_X set by environment to Y." (the full stop since 2.27) */
 static void read_setting(gl_nccl_log *log, gl_arena *arena, const char *text)
 {
-    static const char middle[] = " set by environment to ";
-    const char *found = strstr(text, middle);
-    char name[101], value[351];
-    if (found == NULL || !gl_starts_with(text, "NCCL_") || found - text > 100)
-        return;
-    snprintf(name, sizeof name, "%.*s", (int)(found - text), text);
-    snprintf(value, sizeof value, "%s", found + strlen(middle));
-    size_t length = strlen(value);
-    while (length > 0 && (value[length - 1] == ' ' || value[length - 1] == '.'))
-        value[--length] = '\0';
-    gl_nccl_log_environment(log, arena, name, value);
+    gl_nccl_said_setting said;
+    if (gl_nccl_line_setting(text, &said) && said.by_environment)
+        gl_nccl_log_environment(log, arena, gl_arena_strndup(arena, said.name, said.name_length),
+                                gl_arena_strndup(arena, said.value, said.value_length));
 }
 
 /* ---- single facts ---- */
 
-static const char *copy_word(gl_arena *arena, const char *text, const char *end_characters)
-{
-    size_t length = strcspn(text, end_characters);
-    return gl_arena_strndup(arena, text, length < 60 ? length : 60);
-}
-
-/* "NCCL version 2.28.9+cuda13.0" */
 static void read_version(gl_nccl_log *log, gl_arena *arena, const char *text)
 {
-    if (!gl_starts_with(text, "NCCL version ") || !isdigit((unsigned char)text[13]))
+    const char *version = gl_nccl_line_version(text);
+    if (version == NULL)
         return;
-    const char *version = copy_word(arena, text + 13, "+ ");
-    log->nccl_version = version;
-    const char *cuda = strstr(text + 13, "+cuda");
+    log->nccl_version = gl_nccl_line_word(arena, version, "+ ");
+    const char *cuda = strstr(version, "+cuda");
     if (cuda != NULL)
-        log->cuda_version = copy_word(arena, cuda + 5, " ");
-}
-
-static int number_after(const char *text, const char *word)
-{
-    const char *found = strstr(text, word);
-    if (found == NULL)
-        return 0;
-    long value = strtol(found + strlen(word), NULL, 10);
-    return value > 0 && value <= 10000000 ? (int)value : 0;
+        log->cuda_version = gl_nccl_line_word(arena, cuda + 5, " ");
 }
 
 /* "comm 0x… rank 1 nRanks 16 nNodes 2 localRanks 8 …": the largest communicator counts. */
 static void read_communicator(gl_nccl_log *log, const char *text)
 {
-    int nodes = number_after(text, " nNodes "), ranks = number_after(text, " nRanks ");
+    int nodes = (int)gl_nccl_line_number(text, " nNodes ", 0);
+    int ranks = (int)gl_nccl_line_number(text, " nRanks ", 0);
     if (nodes > 0 && ranks >= log->ranks) {
         log->ranks = ranks;
         log->nodes = nodes;
     }
 }
 
-static gl_log_host *find_host(gl_nccl_log *log, gl_arena *arena, const char *name)
+static gl_nccl_log_host *find_host(gl_nccl_log *log, gl_arena *arena, const char *name)
 {
     for (size_t i = 0; i < log->host_count; i++)
         if (strcmp(log->hosts[i].name, name) == 0)
             return &log->hosts[i];
-    if (log->host_count == GL_LOG_HOSTS_MAX || name[0] == '\0')
+    if (log->host_count == GL_NCCL_LOG_HOSTS_MAX || name[0] == '\0')
         return NULL;
-    gl_log_host *host = &log->hosts[log->host_count++];
+    gl_nccl_log_host *host = &log->hosts[log->host_count++];
     host->name = gl_arena_strdup(arena, name);
     host->nics = 0;
     return host;
 }
 
 /* "IB/0/GDRDMA", "IBext_v8/3", "AWS Libfabric/1", "Socket/0" after "via NET/". */
-static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *host, const char *text)
+static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_nccl_log_host *host,
+                             const char *text)
 {
     const char *slash = strchr(text, '/');
     while (slash != NULL && !isdigit((unsigned char)slash[1]))
@@ -226,7 +154,7 @@ static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *hos
     size_t length = slash != NULL ? (size_t)(slash - text) : strcspn(text, "/(");
     if (slash != NULL && host != NULL) {
         long nic = strtol(slash + 1, NULL, 10);
-        if (nic >= 0 && nic < GL_LOG_NICS_MAX)
+        if (nic >= 0 && nic < GL_NCCL_LOG_NICS_MAX)
             host->nics |= UINT64_C(1) << nic;
     }
     if (length >= 2 && strncmp(text, "IB", 2) == 0) {
@@ -241,7 +169,8 @@ static void read_net_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *hos
 }
 
 /* "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC", "Ring 00 : 0[0] -> 1[1] via direct shared memory" */
-static void read_channel(gl_nccl_log *log, gl_arena *arena, gl_log_host *host, const char *text)
+static void read_channel(gl_nccl_log *log, gl_arena *arena, gl_nccl_log_host *host,
+                         const char *text)
 {
     const char *via = strstr(text, " via ");
     if (via == NULL || strstr(text, "->") == NULL)
@@ -264,9 +193,10 @@ static void read_pattern(gl_nccl_log *log, const char *text)
     static const struct {
         const char *name;
         int path;
-    } types[] = {{"NVL", GL_PATH_NVLINK}, {"NVB", GL_PATH_NVLINK}, {"PIX", GL_PATH_PCIE},
-                 {"PXB", GL_PATH_PCIE},   {"PHB", GL_PATH_PCIE},   {"P2C", GL_PATH_PCIE},
-                 {"SYS", GL_PATH_PCIE}};
+    } types[] = {{"NVL", GL_NCCL_PATH_NVLINK}, {"NVB", GL_NCCL_PATH_NVLINK},
+                 {"PIX", GL_NCCL_PATH_PCIE},   {"PXB", GL_NCCL_PATH_PCIE},
+                 {"PHB", GL_NCCL_PATH_PCIE},   {"P2C", GL_NCCL_PATH_PCIE},
+                 {"SYS", GL_NCCL_PATH_PCIE}};
     const char *type = strstr(text, " type ");
     if (type == NULL)
         return;
@@ -282,7 +212,7 @@ static void read_ib_list(gl_nccl_log *log, const char *text)
     for (const char *c = strchr(text, '['); c != NULL && *c != ';'; c = strchr(c + 1, '[')) {
         char *end;
         long index = strtol(c + 1, &end, 10);
-        if (end == c + 1 || *end != ']' || index < 0 || index >= GL_LOG_NICS_MAX)
+        if (end == c + 1 || *end != ']' || index < 0 || index >= GL_NCCL_LOG_NICS_MAX)
             continue;
         size_t length = strcspn(end, " ;");
         if (length > 3 && strncmp(end + length - 3, "/IB", 3) == 0)
@@ -292,70 +222,20 @@ static void read_ib_list(gl_nccl_log *log, const char *text)
     }
 }
 
-/* ---- which algorithm and protocol ---- */
-
-/* Compares names regardless of case and '_'. */
-static bool same_name(const char *text, size_t length, const char *name)
-{
-    size_t i = 0;
-    for (; *name != '\0'; name++) {
-        if (*name == '_')
-            continue;
-        while (i < length && text[i] == '_')
-            i++;
-        if (i == length || tolower((unsigned char)text[i]) != *name)
-            return false;
-        i++;
-    }
-    return i == length;
-}
-
-static int find_choice(const char *text, const char *const *names, int count)
-{
-    size_t length = strcspn(text, " ,");
-    if (length > 0 && isdigit((unsigned char)text[0])) {
-        long index = strtol(text, NULL, 10);
-        return index < count ? (int)index : -1;
-    }
-    for (int i = 0; i < count; i++)
-        if (same_name(text, length, names[i]))
-            return i;
-    return -1;
-}
-
-/* Which collective "AllReduce: " names; GL_COLLECTIVE_COUNT for none. */
-static int named_collective(const char *text, const char *end)
-{
-    const char *colon = memchr(text, ':', (size_t)(end - text));
-    if (colon == NULL)
-        return GL_COLLECTIVE_COUNT;
-    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
-        if (same_name(text, (size_t)(colon - text), gl_collective_name((gl_collective)i)))
-            return i;
-    return GL_COLLECTIVE_COUNT;
-}
-
-/* "AllReduce: 8 Bytes -> Algo RING proto LL channel{Lo..Hi}={0..0}", older "8 Bytes -> Algo 1 proto
- * 0 time 7.2". */
 static void read_choice(gl_nccl_log *log, const char *text)
 {
-    static const char middle[] = " Bytes -> Algo ";
-    const char *found = strstr(text, middle);
-    if (found == NULL)
+    gl_nccl_choice choice;
+    if (!gl_nccl_line_choice(text, &choice))
         return;
-    int collective = named_collective(text, found);
-    int algorithm = find_choice(found + strlen(middle), algorithms, ALGORITHM_COUNT);
-    const char *proto = strstr(found, " proto ");
-    int protocol = proto != NULL ? find_choice(proto + 7, protocols, PROTOCOL_COUNT) : -1;
-    if (algorithm >= 0)
-        log->algorithms[collective] |= 1u << algorithm;
-    if (protocol >= 0)
-        log->protocols[collective] |= 1u << protocol;
+    if (choice.algorithm >= 0)
+        log->algorithms[choice.collective] |= 1u << choice.algorithm;
+    if (choice.protocol >= 0)
+        log->protocols[choice.collective] |= 1u << choice.protocol;
 }
 
 void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host_name, const char *text)
 {
-    gl_log_host *host = find_host(log, arena, host_name);
+    gl_nccl_log_host *host = find_host(log, arena, host_name);
     log->line_count++;
     while (*text == ' ')
         text++;
@@ -376,7 +256,7 @@ void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host_name, 
         break;
     case 'U':
         if (gl_starts_with(text, "Using network "))
-            log->network = copy_word(arena, text + 14, " ");
+            log->network = gl_nccl_line_word(arena, text + 14, " ");
         break;
     case '+':
         log->nvlink_in_dump = log->nvlink_in_dump || gl_starts_with(text, "+ NVL[");
@@ -400,7 +280,7 @@ static const char *name_of_bits(uint32_t bits, const char *const *names, int cou
     for (int i = 0; i < count; i++)
         if (bits == 1u << i)
             return names[i];
-    return "mixed";
+    return names[count];
 }
 
 /* The value of NAME in the environment, or NULL. */
@@ -420,24 +300,22 @@ static const char *forced(const gl_nccl_log *log, const char *variable, const ch
     const char *value = setting_of(log, variable);
     if (value == NULL || isdigit((unsigned char)value[0]))
         return "";
-    for (int i = 0; i < count; i++)
-        if (same_name(value, strlen(value), names[i]))
-            return names[i];
-    return "";
+    int found = gl_nccl_name_find(value, strlen(value), names, count);
+    return found >= 0 ? names[found] : "";
 }
 
 const char *gl_nccl_log_algorithm(const gl_nccl_log *log, gl_collective collective)
 {
     uint32_t bits = log->algorithms[collective] | log->algorithms[GL_COLLECTIVE_COUNT];
-    return bits != 0 ? name_of_bits(bits, algorithms, ALGORITHM_COUNT)
-                     : forced(log, "NCCL_ALGO", algorithms, ALGORITHM_COUNT);
+    return bits != 0 ? name_of_bits(bits, gl_nccl_algorithms, GL_NCCL_ALGORITHMS)
+                     : forced(log, "NCCL_ALGO", gl_nccl_algorithms, GL_NCCL_ALGORITHMS);
 }
 
 const char *gl_nccl_log_protocol(const gl_nccl_log *log, gl_collective collective)
 {
     uint32_t bits = log->protocols[collective] | log->protocols[GL_COLLECTIVE_COUNT];
-    return bits != 0 ? name_of_bits(bits, protocols, PROTOCOL_COUNT)
-                     : forced(log, "NCCL_PROTO", protocols, PROTOCOL_COUNT);
+    return bits != 0 ? name_of_bits(bits, gl_nccl_protocols, GL_NCCL_PROTOCOLS)
+                     : forced(log, "NCCL_PROTO", gl_nccl_protocols, GL_NCCL_PROTOCOLS);
 }
 
 static uint64_t nics_of_all_hosts(const gl_nccl_log *log)
@@ -471,11 +349,11 @@ static gl_transport p2p_wire(const gl_nccl_log *log, const char **why)
         *why = "P2P/MNNVL channels";
         return GL_TRANSPORT_NVLINK;
     }
-    if (paths == GL_PATH_NVLINK || (paths == 0 && log->nvlink_in_dump)) {
+    if (paths == GL_NCCL_PATH_NVLINK || (paths == 0 && log->nvlink_in_dump)) {
         *why = "P2P channels and NVLink paths in the graph";
         return GL_TRANSPORT_NVLINK;
     }
-    if (paths == GL_PATH_PCIE) {
+    if (paths == GL_NCCL_PATH_PCIE) {
         *why = "P2P channels and PCIe paths in the graph";
         return GL_TRANSPORT_PCIE_P2P;
     }
@@ -496,7 +374,7 @@ static gl_transport by_network_name(const gl_nccl_log *log, const char **why)
 
 gl_transport gl_nccl_log_transport(const gl_nccl_log *log, int nodes, const char **why)
 {
-    const gl_log_channels *seen = &log->channels;
+    const gl_nccl_log_channels *seen = &log->channels;
     *why = "";
     if (seen->net_other > 0 || (seen->net_ib > 0 && seen->net_socket > 0)) {
         *why = seen->net_other > 0 ? "channels through a network plugin that does not say its wire"

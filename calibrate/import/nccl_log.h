@@ -6,42 +6,44 @@
 #ifndef GL_CALIBRATE_NCCL_LOG_H
 #define GL_CALIBRATE_NCCL_LOG_H
 
+#include "calibrate/import/nccl_line.h"
 #include "common/arena.h"
 #include "common/calibration.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GL_LOG_NICS_MAX = 64, GL_LOG_HOSTS_MAX = 256, GL_LOG_ENVIRONMENT_MAX = 200 };
+enum { GL_NCCL_LOG_NICS_MAX = 64, GL_NCCL_LOG_HOSTS_MAX = 256, GL_NCCL_LOG_ENVIRONMENT_MAX = 200 };
 
 /* Sets of graph path types, of algorithms and of protocols, as bits. */
-enum { GL_PATH_NVLINK = 1, GL_PATH_PCIE = 2 };
+enum { GL_NCCL_PATH_NVLINK = 1, GL_NCCL_PATH_PCIE = 2 };
 
 /* How ranks are joined, from channel lines. */
-typedef struct gl_log_channels {
+typedef struct gl_nccl_log_channels {
     size_t p2p, mnnvl, shm, net_ib, net_socket, net_other;
     const char *other_network; /* name of a plugin that tells no transport; NULL */
-} gl_log_channels;
+} gl_nccl_log_channels;
 
-typedef struct gl_log_host {
+typedef struct gl_nccl_log_host {
     const char *name;
     uint64_t nics; /* indices that its channel lines name */
-} gl_log_host;
+} gl_nccl_log_host;
 
 typedef struct gl_nccl_log {
     size_t line_count;
     const char *nccl_version, *cuda_version; /* "" unknown */
     int nodes, ranks;                        /* of the communicator; 0 unknown */
-    gl_log_channels channels;
-    int ring_paths, other_paths; /* GL_PATH_… of the search's ring pattern, of other patterns */
-    bool nvlink_in_dump;         /* the topology dump has a link with NVLink bandwidth */
-    const char *network;         /* "Using network NAME"; "" unknown */
+    gl_nccl_log_channels channels;
+    int ring_paths,
+        other_paths;     /* GL_NCCL_PATH_… of the search's ring pattern, of other patterns */
+    bool nvlink_in_dump; /* the topology dump has a link with NVLink bandwidth */
+    const char *network; /* "Using network NAME"; "" unknown */
     uint64_t ib_nics, roce_nics; /* by index in the "Using" list */
     uint32_t algorithms[GL_COLLECTIVE_COUNT + 1], protocols[GL_COLLECTIVE_COUNT + 1];
     /* the last is for lines that name no collective */
-    gl_log_host hosts[GL_LOG_HOSTS_MAX];
+    gl_nccl_log_host hosts[GL_NCCL_LOG_HOSTS_MAX];
     size_t host_count;
-    const char *environment[GL_LOG_ENVIRONMENT_MAX]; /* NAME=value, in order of appearance */
+    const char *environment[GL_NCCL_LOG_ENVIRONMENT_MAX]; /* NAME=value, in order of appearance */
     size_t environment_count;
 } gl_nccl_log;
 
@@ -53,7 +55,7 @@ void gl_nccl_log_begin(gl_nccl_log *log);
  */
 void gl_nccl_log_line(gl_nccl_log *log, gl_arena *arena, const char *host, const char *text);
 
-/* Adds NAME=value if it is one of NCCL's variables; others are dropped, for they may be secrets. */
+/* Adds NAME=value as far as gl_setting_kept allows. */
 void gl_nccl_log_environment(gl_nccl_log *log, gl_arena *arena, const char *name,
                              const char *value);
 

@@ -2,6 +2,7 @@
 #include "calibrate/import/parsed.h"
 
 #include "calibrate/import/prefix.h"
+#include "common/hash.h"
 #include "common/text.h"
 
 #include <ctype.h>
@@ -60,12 +61,9 @@ double gl_parsed_scale(double value, double factor)
     return strtod(text, NULL);
 }
 
-/* FNV-1a */
 uint64_t gl_parsed_hash(const char *text, size_t length)
 {
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+    uint64_t h = gl_hash_add(GL_HASH_START, text, length);
     return h != 0 ? h : 1;
 }
 

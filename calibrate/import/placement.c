@@ -519,7 +519,7 @@ bool gl_evaluation__placement(gl_evaluation *e)
 /* Does the log, though it does not settle the wire, rule this one out? */
 static bool is_ruled_out(const gl_evaluation *e, gl_transport transport)
 {
-    const gl_log_channels *seen = &e->parsed->log.channels;
+    const gl_nccl_log_channels *seen = &e->parsed->log.channels;
     bool network = seen->net_ib > 0 || seen->net_socket > 0 || seen->net_other > 0;
     bool asks_network = transport == GL_TRANSPORT_NET_IB || transport == GL_TRANSPORT_NET_ROCE ||
                         transport == GL_TRANSPORT_NET_SOCKET;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/prefix.h"
 
+#include "common/text.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -100,7 +102,7 @@ static size_t blank_length(const char *line, const char *c)
         return 1;
     if (*c == '|' && (c == line || c[-1] == ' ') && (c[1] == ' ' || c[1] == '\0'))
         return 1;
-    return strncmp(c, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    return gl_mark_length(c, strnlen(c, 3));
 }
 
 void gl_prefix_clean(char *line)
@@ -133,6 +135,38 @@ size_t gl_prefix_host_length(const char *word, size_t length)
         length--;
     }
     return length;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+size_t gl_prefix_blanks_back(const char *line, size_t at)
+{
+    while (at > 0 && is_blank(line[at - 1]))
+        at--;
+    return at;
+}
+
+size_t gl_prefix_word_back(const char *line, size_t at)
+{
+    while (at > 0 && !is_blank(line[at - 1]))
+        at--;
+    return at;
+}
+
+size_t gl_prefix_host_end(const char *line, size_t mark)
+{
+    enum { WORDS_OF_SOURCE = 3 };
+    size_t at = gl_prefix_blanks_back(line, mark);
+    for (int i = 0; i < WORDS_OF_SOURCE && at > 0 && line[at - 1] != ']'; i++)
+        at = gl_prefix_blanks_back(line, gl_prefix_word_back(line, at));
+    if (at == 0 || line[at - 1] != ']')
+        return 0;
+    while (at > 0 && line[at - 1] != '[')
+        at--;
+    return at > 0 ? gl_prefix_blanks_back(line, at - 1) : 0;
 }
 
 void gl_words_split(const char *line, size_t length, gl_words *words)

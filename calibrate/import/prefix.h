@@ -24,6 +24,14 @@ void gl_prefix_strip_escapes(char *line);
 /* NCCL's own prefix: of a word "HOST:PID:TID" the length of HOST; 0 when it is no such word. */
 size_t gl_prefix_host_length(const char *word, size_t length);
 
+/* Backwards from `at` in a line, over blanks or over a word: where they begin. */
+size_t gl_prefix_blanks_back(const char *line, size_t at);
+size_t gl_prefix_word_back(const char *line, size_t at);
+
+/* Where the word "HOST:PID:TID" ends that stands before "[n]" and `mark`, which is where "NCCL
+ * INFO" or "NCCL WARN" begins; before a warning its source file may stand. 0: there is no "[n]". */
+size_t gl_prefix_host_end(const char *line, size_t mark);
+
 enum { GL_WORDS_MAX = 160 };
 
 /* The words of a line (separated by blanks), as pointers into it. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/measure/acceptance_list.h"
 
+#include "common/csv.h"
+#include "common/hash.h"
 #include "common/text.h"
 #include "common/units.h"
 
@@ -8,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MAX = 4 * 1024 * 1024, CELLS_MAX = 256, ITEMS_MAX = 10000, RANKS_MAX = 1000000 };
+enum { FILE_MAX = 4 * 1024 * 1024, ITEMS_MAX = 10000, RANKS_MAX = 1000000 };
 
 #define SIZE_MAX_BYTES 1e15
 
@@ -27,106 +29,61 @@ static const char *const column_names[COLUMN_COUNT] = {
     "collective", "dtype", "ranks", "nodes", "ranks_per_node", "concurrent_groups", "size_bytes"};
 
 typedef struct reader {
-    const char *name;
-    const char *at, *end;
-    int line;
-    char *cells[CELLS_MAX]; /* of the current line, in … */
-    int cell_count;
-    char *buffer, *next;     /* … this, which every line uses anew */
-    int place[COLUMN_COUNT]; /* −1: not there */
+    gl_csv_file csv;
+    size_t row;
+    size_t place[COLUMN_COUNT]; /* as many as there are columns: not there */
     gl_arena *arena;
     gl_acceptance_list *out;
     gl_error *err;
 } reader;
 
-static bool fail(const reader *r, const char *path, const char *words, const char *found)
+/* About a cell of the current row, or with COLUMN_COUNT about all of it. */
+static bool fail(const reader *r, list_column column, const char *words, const char *found)
 {
     char shown[64];
-    return gl_fail_at(r->err, GL_ERROR_INPUT, &(gl_mark){.file = r->name, .line = r->line}, path,
-                      "%s%s%s%s", words, found != NULL ? ": '" : "",
-                      found != NULL ? gl_printable(found, shown, sizeof shown) : "",
-                      found != NULL ? "'" : "");
+    bool of_cell = column < COLUMN_COUNT && r->place[column] < r->csv.columns;
+    gl_mark mark =
+        gl_csv_mark(&r->csv, gl_csv_cell_at(&r->csv, r->row, of_cell ? r->place[column] : 0));
+    return gl_fail_at(
+        r->err, GL_ERROR_INPUT, &mark, column < COLUMN_COUNT ? column_names[column] : NULL,
+        "%s%s%s%s", words, found != NULL ? ": '" : "",
+        found != NULL ? gl_printable(found, shown, sizeof shown) : "", found != NULL ? "'" : "");
 }
 
-/* ---- lines and cells ---- */
+/* ---- header ---- */
 
-/* One cell, without its quotes; the mark behind it stays. */
-static bool read_cell(reader *r)
+/* Files of another kind are told by their first line, before all else that is wrong in them. */
+static bool find_columns(reader *r, const char *name, const char *text, size_t length)
 {
-    char *cell = r->next, *to = cell;
-    if (r->cell_count == CELLS_MAX)
-        return fail(r, NULL, "more than 256 cells in a line", NULL);
-    bool quoted = r->at < r->end && *r->at == '"';
-    r->at += quoted;
-    while (r->at < r->end && *r->at != '\n') {
-        if (quoted && *r->at == '"') {
-            if (r->at + 1 == r->end || r->at[1] != '"')
-                break;
-            r->at++;
-        } else if (!quoted && (*r->at == ',' || *r->at == '\r')) {
-            break;
-        }
-        *to++ = *r->at++;
-    }
-    if (quoted && (r->at == r->end || *r->at++ != '"'))
-        return fail(r, NULL, "a quote is never closed", NULL);
-    *to = '\0';
-    r->next = to + 1;
-    r->cells[r->cell_count++] = cell;
-    return true;
-}
-
-/* The next line that holds anything. *found false: there is none. */
-static bool read_line(reader *r, bool *found)
-{
-    while (r->at < r->end && (*r->at == '\n' || *r->at == '\r')) {
-        r->line += *r->at == '\n';
-        r->at++;
-    }
-    *found = r->at < r->end;
-    r->cell_count = 0;
-    r->next = r->buffer;
-    while (*found) {
-        if (!read_cell(r))
-            return false;
-        if (r->at == r->end || *r->at != ',')
-            break;
-        r->at++;
-    }
-    if (*found && r->at < r->end && *r->at != '\n' && *r->at != '\r')
-        return fail(r, NULL, "text behind a closing quote", NULL);
+    static const list_column needed[] = {COLUMN_COLLECTIVE, COLUMN_RANKS, COLUMN_SIZE};
+    const gl_mark mark = {.file = name, .line = 1, .column = 1};
+    size_t start = 0;
+    while (start < length && (text[start] == '\n' || text[start] == '\r'))
+        start++;
+    const char *end = memchr(text + start, '\n', length - start);
+    if (!gl_csv_parse(name, text, end != NULL ? (size_t)(end - text) + 1 : length, GL_CSV_PLAIN,
+                      r->arena, &r->csv, r->err))
+        return false;
+    for (int c = 0; c < COLUMN_COUNT; c++)
+        r->place[c] = gl_csv_column(&r->csv, column_names[c]);
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
+        if (r->place[needed[i]] == r->csv.columns)
+            return gl_fail_at(r->err, GL_ERROR_INPUT, &mark, NULL,
+                              "is no list of measurements, as 'gpulink-plan accept --list' writes "
+                              "it: there is no column: '%s'",
+                              column_names[needed[i]]);
     return true;
 }
 
 /* ---- rows ---- */
 
-static bool read_header(reader *r)
-{
-    bool found;
-    if (!read_line(r, &found))
-        return false;
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        r->place[c] = -1;
-        for (int i = 0; found && i < r->cell_count; i++)
-            if (strcmp(r->cells[i], column_names[c]) == 0)
-                r->place[c] = i;
-    }
-    static const list_column needed[] = {COLUMN_COLLECTIVE, COLUMN_RANKS, COLUMN_SIZE};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (r->place[needed[i]] < 0)
-            return fail(r, NULL,
-                        "is no list of measurements, as 'gpulink-plan accept --list' writes it: "
-                        "there is no column",
-                        column_names[needed[i]]);
-    return true;
-}
-
 /* NULL: not there, or empty. */
 static const char *cell(const reader *r, list_column column)
 {
-    int place = r->place[column];
-    return place >= 0 && place < r->cell_count && r->cells[place][0] != '\0' ? r->cells[place]
-                                                                             : NULL;
+    if (r->place[column] == r->csv.columns)
+        return NULL;
+    const char *text = gl_csv_cell_at(&r->csv, r->row, r->place[column])->text;
+    return text[0] != '\0' ? text : NULL;
 }
 
 static bool read_count(const reader *r, list_column column, int otherwise, int *value)
@@ -136,7 +93,7 @@ static bool read_count(const reader *r, list_column column, int otherwise, int *
     gl_error reason;
     if (text != NULL &&
         (!gl_parse_integer(text, &number, &reason) || number < 1 || number > RANKS_MAX))
-        return fail(r, column_names[column], "is no number from 1 to 1000000", text);
+        return fail(r, column, "is no number from 1 to 1000000", text);
     *value = (int)number;
     return true;
 }
@@ -146,26 +103,26 @@ static bool read_size(const reader *r, double *size)
     const char *text = cell(r, COLUMN_SIZE);
     gl_error reason;
     if (text == NULL)
-        return fail(r, "size_bytes", "is missing", NULL);
+        return fail(r, COLUMN_SIZE, "is missing", NULL);
     if (!gl_parse_size(text, size, &reason) || *size < 1 || *size > SIZE_MAX_BYTES)
-        return fail(r, "size_bytes", "is no size from 1 B to 1 PB", text);
+        return fail(r, COLUMN_SIZE, "is no size from 1 B to 1 PB", text);
     return true;
 }
 
 static bool read_placement(const reader *r, gl_placement *p)
 {
     if (cell(r, COLUMN_RANKS) == NULL)
-        return fail(r, "ranks", "is missing", NULL);
+        return fail(r, COLUMN_RANKS, "is missing", NULL);
     if (!read_count(r, COLUMN_RANKS, 1, &p->ranks) || !read_count(r, COLUMN_NODES, 1, &p->nodes) ||
         !read_count(r, COLUMN_RANKS_PER_NODE, (p->ranks + p->nodes - 1) / p->nodes,
                     &p->ranks_per_node) ||
         !read_count(r, COLUMN_CONCURRENT_GROUPS, 1, &p->concurrent_groups))
         return false;
     if (p->ranks < 2)
-        return fail(r, "ranks", "a group has two ranks at least", NULL);
+        return fail(r, COLUMN_RANKS, "a group has two ranks at least", NULL);
     if (p->nodes > p->ranks || p->ranks_per_node > p->ranks ||
         (long long)p->nodes * p->ranks_per_node < p->ranks)
-        return fail(r, "nodes", "so many ranks cannot be on so many nodes", NULL);
+        return fail(r, COLUMN_NODES, "so many ranks cannot be on so many nodes", NULL);
     return true;
 }
 
@@ -214,17 +171,15 @@ static bool read_row(reader *r)
     const char *collective = cell(r, COLUMN_COLLECTIVE), *dtype = cell(r, COLUMN_DTYPE);
     double size;
     if (collective == NULL || !gl_collective_parse(collective, &item.collective) ||
-        item.collective > GL_BROADCAST)
-        return fail(r, "collective",
-                    "is none of all_reduce, all_gather, reduce_scatter, alltoall, sendrecv, "
-                    "broadcast",
+        !gl_collective_is_measured(item.collective))
+        return fail(r, COLUMN_COLLECTIVE, "is none of " GL_MEASURED_COLLECTIVES,
                     collective != NULL ? collective : "");
     if (dtype != NULL && !gl_dtype_parse(dtype, &item.dtype))
-        return fail(r, "dtype", "is unknown", dtype);
+        return fail(r, COLUMN_DTYPE, "is unknown", dtype);
     if (!read_placement(r, &item.placement) || !read_size(r, &size))
         return false;
     if (r->out->count == ITEMS_MAX)
-        return fail(r, NULL, "more than 10000 curves", NULL);
+        return fail(r, COLUMN_COUNT, "more than 10000 curves", NULL);
     add_size(r, item_like(r, &item), size);
     return true;
 }
@@ -232,33 +187,17 @@ static bool read_row(reader *r)
 bool gl_acceptance_list_parse(const char *name, const char *text, size_t length, gl_arena *arena,
                               gl_acceptance_list *out, gl_error *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, as spreadsheets write it */
     gl_acceptance_list list = {0};
-    reader r = {.name = name,
-                .at = text,
-                .end = text + length,
-                .line = 1,
-                .buffer = gl_arena_alloc_raw(arena, length + CELLS_MAX + 1, 1),
-                .arena = arena,
-                .out = &list,
-                .err = err};
-    if (length >= 3 && memcmp(text, mark, 3) == 0)
-        r.at += 3;
-    if (memchr(text, '\0', length) != NULL)
-        return fail(&r, NULL, "is no text", NULL);
-    bool found = true;
-    if (!read_header(&r))
+    reader r = {.arena = arena, .out = &list, .err = err};
+    if (!find_columns(&r, name, text, length) ||
+        !gl_csv_parse(name, text, length, GL_CSV_PLAIN, arena, &r.csv, err))
         return false;
-    while (read_line(&r, &found)) {
-        if (!found)
-            break;
+    if (r.csv.rows == 0)
+        return gl_fail_at(err, GL_ERROR_INPUT, &(gl_mark){.file = name, .line = 1, .column = 1},
+                          NULL, "the list is empty");
+    for (; r.row < r.csv.rows; r.row++)
         if (!read_row(&r))
             return false;
-    }
-    if (found)
-        return false;
-    if (list.count == 0)
-        return fail(&r, NULL, "the list is empty", NULL);
     for (size_t i = 0; i < list.count; i++)
         add_second_size(&r, &list.items[i]);
     *out = list;
@@ -295,27 +234,16 @@ bool gl_acceptance_list_load(const char *path, gl_arena *arena, gl_acceptance_li
     return ok && gl_acceptance_list_parse(path, text, length, arena, out, err);
 }
 
-/* FNV-1a, 32 bits, over the values. */
-static void mix(unsigned *digest, double value)
-{
-    unsigned char bytes[sizeof value];
-    memcpy(bytes, &value, sizeof value);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        *digest = (*digest ^ bytes[i]) * 16777619u;
-}
-
 unsigned gl_acceptance_list_digest(const gl_acceptance_list *list)
 {
-    unsigned digest = 2166136261u;
+    uint32_t digest = GL_HASH32_START;
     for (size_t i = 0; i < list->count; i++) {
         const gl_acceptance_item *item = &list->items[i];
         const double key[] = {(double)item->collective,       (double)item->dtype,
                               item->placement.ranks,          item->placement.nodes,
                               item->placement.ranks_per_node, item->placement.concurrent_groups};
-        for (size_t k = 0; k < sizeof key / sizeof key[0]; k++)
-            mix(&digest, key[k]);
-        for (size_t k = 0; k < item->size_count; k++)
-            mix(&digest, item->sizes[k]);
+        digest = gl_hash32_add(digest, key, sizeof key);
+        digest = gl_hash32_add(digest, item->sizes, item->size_count * sizeof *item->sizes);
     }
     return digest;
 }

@@ -25,7 +25,7 @@ typedef struct gl_acceptance_list {
     size_t count, capacity;
 } gl_acceptance_list;
 
-/* Reads a file ("-" = standard input) of at most 4 MiB. A YAML file is refused with the command
+/* Reads a file of at most 4 MiB. A YAML file is refused with the command
  * that makes a list of it. */
 bool gl_acceptance_list_load(const char *path, gl_arena *arena, gl_acceptance_list *out,
                              gl_error *err);

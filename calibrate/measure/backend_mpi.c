@@ -238,7 +238,7 @@ static bool join(gl_backend *backend, const gl_grouping *grouping, gl_collective
         return gl_fail(err, GL_ERROR_USAGE,
                        "MPI has no %s: host memory is measured in fp32, fp64, int32 or int8",
                        gl_dtype_name(dtype));
-    if (collective > GL_BROADCAST)
+    if (!gl_collective_is_measured(collective))
         return gl_fail(err, GL_ERROR_USAGE, "%s is not measured", gl_collective_name(collective));
     return get_buffers(b, (size_t)max_size, err) && split(b, grouping, err);
 }

@@ -255,13 +255,7 @@ static gl_run describe_run(const gl_session *s)
     s->backend->vtable->describe(s->backend, s->arena, &run);
     if (!o->keep_host)
         run.host = "";
-    const char **texts[] = {&run.backend,        &run.host,         &run.gpu,
-                            &run.driver_version, &run.cuda_version, &run.nccl_version,
-                            &run.environment,    &run.source,       &run.label,
-                            &run.parameters,     &run.warnings};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (*texts[i] == NULL)
-            *texts[i] = "";
+    gl_run_complete_texts(&run);
     run.parameters = parameters_of(s, run.parameters);
     return run;
 }

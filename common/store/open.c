@@ -2,6 +2,8 @@
 /* Opening: what the file is, is found out from its header before SQLite parses anything in it. */
 #include "common/store/internal.h"
 
+#include "common/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -46,9 +48,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
     if (stat(path, &info) != 0) {
         if (errno == ENOENT && may_create)
             return true;
-        return gl_fail_at(err,
-                          errno == ENOENT || errno == ENOTDIR ? GL_ERROR_INPUT : GL_ERROR_SYSTEM,
-                          &mark, NULL, "cannot open calibration database: %s", strerror(errno));
+        return gl_fail_at(err, gl_open_status(errno), &mark, NULL,
+                          "cannot open calibration database: %s", strerror(errno));
     }
     if (S_ISDIR(info.st_mode))
         return fail_file(path, err, GL_ERROR_INPUT,
@@ -58,8 +59,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
                          "this is a device or pipe, not a calibration database file");
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return gl_fail_at(err, GL_ERROR_SYSTEM, &mark, NULL, "cannot open calibration database: %s",
-                          strerror(errno));
+        return gl_fail_at(err, gl_open_status(errno), &mark, NULL,
+                          "cannot open calibration database: %s", strerror(errno));
     ssize_t n = read(fd, header, HEADER_BYTES);
     int saved = errno;
     close(fd);
@@ -74,9 +75,8 @@ static bool read_header(const char *path, bool may_create, unsigned char *header
 static bool check_header(const char *path, const unsigned char *header, size_t got,
                          uint64_t file_bytes, gl_error *err)
 {
-    static const char magic[16] = "SQLite format 3";
     const gl_mark mark = {.file = path};
-    if (got < HEADER_BYTES || memcmp(header, magic, sizeof magic) != 0)
+    if (got < HEADER_BYTES || !gl_is_sqlite_head(header, got))
         return fail_file(path, err, GL_ERROR_INPUT,
                          got == 0 ? "this file is empty, not a calibration database"
                                   : "this is not a calibration database (no SQLite file)");
@@ -250,13 +250,12 @@ static bool has_journal(const char *path)
  * (yet) may be one of ours that was being created. */
 static bool may_be_ours(const char *path)
 {
-    static const char magic[16] = "SQLite format 3";
     unsigned char header[HEADER_BYTES];
     size_t got;
     uint64_t file_bytes;
     if (!read_header(path, false, header, &got, &file_bytes, NULL))
         return false;
-    return got < HEADER_BYTES || memcmp(header, magic, sizeof magic) != 0 ||
+    return got < HEADER_BYTES || !gl_is_sqlite_head(header, got) ||
            big_endian(header + 68) == GL_STORE_APPLICATION_ID;
 }
 

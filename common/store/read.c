@@ -180,13 +180,10 @@ static int64_t read_id(cursor *c, int64_t previous)
 static gl_run_state read_state(cursor *c, int column)
 {
     const char *text = read_name(c, column);
-    if (strcmp(text, "running") == 0)
-        return GL_RUN_RUNNING;
-    if (strcmp(text, "complete") == 0)
-        return GL_RUN_COMPLETE;
-    if (strcmp(text, "interrupted") != 0)
+    gl_run_state state = GL_RUN_INTERRUPTED;
+    if (!gl_run_state_parse(text, &state))
         bad_value(c, column, "\"%.40s\" is no state of a run", text);
-    return GL_RUN_INTERRUPTED;
+    return state;
 }
 
 static bool read_runs(gl_store *store, gl_arena *arena, gl_catalog *catalog, gl_error *err)

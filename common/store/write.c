@@ -63,13 +63,6 @@ static bool insert(gl_store *store, sqlite3_stmt *statement, const char *table, 
     return ok;
 }
 
-static const char *state_name(gl_run_state state)
-{
-    return state == GL_RUN_RUNNING    ? "running"
-           : state == GL_RUN_COMPLETE ? "complete"
-                                      : "interrupted";
-}
-
 enum { ENVIRONMENT = 11, WARNINGS = 15 }; /* places in the INSERT below */
 
 /* A longer text would be refused by every reader. */
@@ -87,7 +80,7 @@ static bool check_texts(gl_store *store, const char *const *texts, size_t count,
 
 bool gl_store_add_run(gl_store *store, const gl_run *run, int64_t *id, gl_error *err)
 {
-    const char *texts[] = {state_name(run->state),
+    const char *texts[] = {gl_run_state_name(run->state),
                            run->started_at,
                            run->recorded_at,
                            run->tool,
@@ -135,7 +128,7 @@ bool gl_store_set_run_state(gl_store *store, int64_t id, gl_run_state state, gl_
     sqlite3_stmt *statement = NULL;
     if (!gl_store__prepare(store, "UPDATE run SET state = ?1 WHERE id = ?2", &statement, err))
         return false;
-    bind_text(statement, 1, state_name(state));
+    bind_text(statement, 1, gl_run_state_name(state));
     sqlite3_bind_int64(statement, 2, id);
     return update(store, statement, "writing the state of a run", id, err);
 }
@@ -147,7 +140,7 @@ bool gl_store_finish_run(gl_store *store, int64_t id, gl_run_state state, const 
     if (!gl_store__prepare(store, "UPDATE run SET state = ?1, warnings = ?2 WHERE id = ?3",
                            &statement, err))
         return false;
-    bind_text(statement, 1, state_name(state));
+    bind_text(statement, 1, gl_run_state_name(state));
     bind_text(statement, 2, warnings);
     sqlite3_bind_int64(statement, 3, id);
     return update(store, statement, "writing the end of a run", id, err);

@@ -49,7 +49,7 @@ static const gl_option options_table[] = {
      .type = GL_OPTION_FLAG,
      .help = "Print commands of nccl-tests that measure the same by hand.",
      .offset = offsetof(accept_options, nccl_tests)},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

@@ -33,7 +33,7 @@ static const gl_option options_table[] = {
      .dimension = GL_FRACTION,
      .minimum = 0,
      .maximum = 10},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

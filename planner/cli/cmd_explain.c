@@ -8,7 +8,7 @@
 
 static const gl_option options_table[] = {
     GL_PLANNING_OPTIONS,
-    GL_OUTPUT_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(gl_planning_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

@@ -19,7 +19,7 @@ static const gl_option options_table[] = {
      .type = GL_OPTION_FLAG,
      .help = "Exit status 1 when it does not fit or misses its target.",
      .offset = offsetof(gl_planning_options, strict)},
-    GL_OUTPUT_OPTIONS(gl_planning_options, output,
+    GL_ANSWER_OPTIONS(gl_planning_options, output,
                       "table, csv, json, markdown, html, trace or xlsx"),
     {.name = NULL},
 };

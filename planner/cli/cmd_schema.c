@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "planner/cli/answer.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
-#include "planner/cli/output_options.h"
 #include "planner/input/fields.h"
 #include "planner/input/price_file.h"
 #include "planner/input/runs_file.h"
@@ -14,7 +14,7 @@ typedef struct schema_options {
 } schema_options;
 
 static const gl_option options_table[] = {
-    GL_OUTPUT_OPTIONS(schema_options, output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(schema_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

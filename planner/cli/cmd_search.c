@@ -77,7 +77,7 @@ static const gl_option options_table[] = {
      .offset = offsetof(search_options, no_recompute)},
     GL_JOBS_OPTION(search_options, planning.jobs),
     GL_ESTIMATE_OPTIONS,
-    GL_OUTPUT_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(search_options, planning.output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/datadir.h"
 #include "common/status_line.h"
+#include "planner/cli/answer.h"
 #include "planner/cli/commands.h"
 #include "planner/cli/messages.h"
-#include "planner/cli/output_options.h"
 #include "planner/input/conventions.h"
 #include "planner/report/validation.h"
 
@@ -21,7 +21,7 @@ static const gl_option options_table[] = {
      .value_name = "FILE",
      .help = "What the tables do not say (default: data/validation/conventions.yaml).",
      .offset = offsetof(validate_options, conventions)},
-    GL_OUTPUT_OPTIONS(validate_options, output, GL_REPORT_FORMATS),
+    GL_ANSWER_OPTIONS(validate_options, output, GL_REPORT_FORMATS),
     {.name = NULL},
 };
 

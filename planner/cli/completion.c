@@ -26,7 +26,6 @@ static void add_clusters(const gl_command *command, gl_arena *arena, gl_texts *v
 static void add_formats(const gl_command *command, gl_arena *arena, gl_texts *values)
 {
     static const char *const of_a_plan[] = {"trace", "xlsx", NULL};
-    add_all(values, gl_format_names, arena);
     if (command == &gl_cmd_plan)
         add_all(values, of_a_plan, arena);
 }

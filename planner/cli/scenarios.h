@@ -3,7 +3,7 @@
 #ifndef GL_PLANNER_CLI_SCENARIOS_H
 #define GL_PLANNER_CLI_SCENARIOS_H
 
-#include "planner/cli/output_options.h"
+#include "planner/cli/answer.h"
 #include "planner/input/planning.h"
 
 enum { GL_SCENARIOS_MAX = 10000 };

@@ -28,8 +28,7 @@ static void say(const gl_judge *j, gl_acceptance_test *test, gl_acceptance_verdi
                 const char *words)
 {
     test->verdict = verdict > test->verdict ? verdict : test->verdict;
-    test->reason =
-        gl_arena_printf(j->arena, "%s%s%s", test->reason, test->reason[0] ? "; " : "", words);
+    test->reason = gl_arena_append(j->arena, test->reason, "; ", words);
 }
 
 static double percent_over(double time_s, double reference_s)

@@ -2,6 +2,8 @@
 /* What is checked of the measurements as a whole. */
 #include "planner/core/acceptance_parts.h"
 
+#include "common/texts.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -128,16 +130,19 @@ static void check_gpu(const gl_judge *j)
 /* What NCCL was told by hand: training must be told the same, or it was not this machine. */
 static void check_environment(const gl_judge *j)
 {
+    gl_texts lines = {0};
     const char *set = "";
     for (size_t i = 0; i < j->delivered->run_count; i++) {
         const char *text = j->delivered->runs[i].environment;
         while (*text != '\0') {
             size_t length = strcspn(text, "\n");
             const char *line = gl_arena_strndup(j->arena, text, length);
-            if (length > 0 && strncmp(line, "NCCL_DEBUG", strlen("NCCL_DEBUG")) != 0 &&
-                strstr(set, line) == NULL)
-                set = gl_arena_printf(j->arena, "%s%s%s", set, set[0] != '\0' ? ", " : "", line);
             text += length + (text[length] == '\n');
+            if (length == 0 || strncmp(line, "NCCL_DEBUG", strlen("NCCL_DEBUG")) == 0 ||
+                gl_texts_have(&lines, line))
+                continue;
+            gl_texts_add(&lines, j->arena, line);
+            set = gl_arena_append(j->arena, set, ", ", line);
         }
     }
     add_check(j, "environment", set[0] != '\0' ? GL_ACCEPTANCE_WARN : GL_ACCEPTANCE_PASS,

@@ -2,6 +2,7 @@
 #include "planner/core/bom.h"
 
 #include "common/units.h"
+#include "planner/core/arithmetic.h"
 
 #include <math.h>
 #include <string.h>

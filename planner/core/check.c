@@ -261,7 +261,7 @@ static void check_tp(const gl_workload *w, gl_findings *findings)
         add(findings, true, path,
             "vocab (%d) must be a multiple of tp (%d): pad it, for example to %lld, or "
             "set parallel.vocab_parallel: false",
-            m->vocab, tp, (m->vocab + unit - 1) / unit * unit);
+            m->vocab, tp, (long long)gl_divide_up(m->vocab, unit) * unit);
     }
 }
 
@@ -516,17 +516,6 @@ static void check_peak(const gl_workload *w, const gl_gpu *gpu, gl_findings *fin
     else if (type == GL_BF16 && gpu->bf16_flop_per_s.kind == GL_FIGURE_ABSENT)
         add(findings, false, "precision.compute",
             "the GPU '%s' has no BF16: bf16 is planned at its FP16 peak", gpu->name);
-}
-
-void gl_cluster_extend(gl_cluster *cluster, int64_t ranks)
-{
-    int64_t gpus = (int64_t)cluster->nodes * cluster->gpus_per_node;
-    if (cluster->bounded || ranks <= gpus || ranks > INT32_MAX)
-        return;
-    if (cluster->nodes == 1)
-        cluster->gpus_per_node = (int)ranks;
-    else
-        cluster->nodes = (int)((ranks + cluster->gpus_per_node - 1) / cluster->gpus_per_node);
 }
 
 void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster, gl_findings *findings)

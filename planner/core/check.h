@@ -33,11 +33,6 @@ const gl_finding *gl_findings_first_fatal(const gl_findings *findings, size_t fr
  * data parallelism; stated parameters against the count (2 %). */
 void gl_check_workload(const gl_workload *workload, gl_findings *findings);
 
-/* Takes a calibration that stands for a cluster of unknown size for one of `ranks` GPUs: more GPUs
- * in the node when one node was measured, more nodes otherwise. Described clusters stay as they
- * are. */
-void gl_cluster_extend(gl_cluster *cluster, int64_t ranks);
-
 /* Enough GPUs, a peak for the compute type; tp within a node and a node within its link's domain
  * are warnings when they are not. */
 void gl_check_cluster(const gl_workload *workload, const gl_cluster *cluster,

@@ -18,8 +18,7 @@ bool gl_is_compared(const gl_compared *option)
 /* Options may have batches of their own: work is compared by the sequence. */
 static double sequences(const gl_plan *plan)
 {
-    const gl_workload *w = plan->workload;
-    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp;
+    return gl_workload_step_sequences(plan->workload);
 }
 
 /* What is less than a millionth apart is equal: plans round. */

@@ -99,8 +99,6 @@ static double slowest_context(const gl_workload *w)
     return w->parallel.cp_balanced ? context : context * (2 * c - 1) / c;
 }
 
-/* Forward and backward share of the peak with the kernel in use; an older one that the catalogue
- * does not tell apart is as good as the next. */
 static const gl_figure *first_known(const gl_figure *a, const gl_figure *b, const gl_figure *c)
 {
     if (a->kind != GL_FIGURE_ABSENT)
@@ -108,6 +106,8 @@ static const gl_figure *first_known(const gl_figure *a, const gl_figure *b, cons
     return b->kind != GL_FIGURE_ABSENT ? b : c;
 }
 
+/* Forward and backward share of the peak with the kernel in use; an older one that the catalogue
+ * does not tell apart is as good as the next. */
 static void choose_attention(const gl_gpu *g, gl_attention_kernel kernel, const gl_figure *out[2])
 {
     out[0] = &g->attention_efficiency;
@@ -122,13 +122,13 @@ static void choose_attention(const gl_gpu *g, gl_attention_kernel kernel, const 
     }
 }
 
-/* One fused kernel: the scores stay on the chip, and what the mask hides is skipped. */
 static double attention_ramp(double tokens)
 {
     double ramp = tokens / (tokens + ATTENTION_RAMP_TOKENS);
     return ramp * (1 + ATTENTION_RAMP_TOKENS / ATTENTION_CATALOGUE_TOKENS);
 }
 
+/* One fused kernel: the scores stay on the chip, and what the mask hides is skipped. */
 static void time_flash(const builder *b, double heads, double qk_dim, double v_dim, gl_operator *o)
 {
     o->forward_flop = 2 * b->tokens * slowest_context(b->workload) * heads * (qk_dim + v_dim);
@@ -140,12 +140,6 @@ static void time_flash(const builder *b, double heads, double qk_dim, double v_d
         o->backward_flop / (b->attention_backward_flop_per_s * ramp) + 3 * b->rates.launch_s;
 }
 
-/*
- * Batched GEMMs over all of the square, and between them kernels that stream the scores
- * (Korthikanti et al., arXiv 2205.05198, figure 3): softmax reads and writes them, dropout too and
- * makes a mask of a byte; backward reads the mask and what softmax gave. The GEMMs of all heads run
- * as one.
- */
 /* A product of the unfused core. The batched products of that time's cuBLAS (CUDA 11) leave the
  * tensor cores when heads do not start at 16 bytes, and multiply at the FP32 rate: of BLOOM's
  * sweeps over the number of heads those with 108 and 150 wide heads took a third longer. */
@@ -158,6 +152,12 @@ static double unfused_product_s(const builder *b, double m, double n, double k, 
     return 2 * m * n * k / (fp32->value * b->rates.efficiency->value) + b->rates.launch_s;
 }
 
+/*
+ * Batched GEMMs over all of the square, and between them kernels that stream the scores
+ * (Korthikanti et al., arXiv 2205.05198, figure 3): softmax reads and writes them, dropout too and
+ * makes a mask of a byte; backward reads the mask and what softmax gave. The GEMMs of all heads run
+ * as one.
+ */
 static void time_unfused(const builder *b, double heads, double qk_dim, double v_dim,
                          gl_operator *o)
 {

@@ -13,7 +13,7 @@
 
 typedef struct gl_operator {
     gl_block_kind block;
-    const char *name;                     /* "qkv", "attention", "norms and residuals" */
+    const char *name;                     /* "qkv", "attention core", "norms and residuals" */
     double forward_flop, backward_flop;   /* of one microbatch on one rank */
     double forward_bytes, backward_bytes; /* over device memory */
     double forward_s, backward_s;
@@ -52,6 +52,8 @@ static inline double gl_kernel_launch_s(const gl_workload *workload, const gl_gp
     return workload->kernels.launch_s > 0 ? workload->kernels.launch_s : gpu->kernel_launch_s.value;
 }
 
+/* The operators of one microbatch on one rank of the cluster's GPU. They live in the arena; without
+ * a GPU, or a sequence to compute on, times are NaN and `known` is false. */
 void gl_compute_build(const gl_workload *workload, const gl_parameters *parameters,
                       const gl_cluster *cluster, gl_arena *arena, gl_compute *out);
 

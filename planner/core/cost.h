@@ -108,6 +108,8 @@ typedef struct gl_cost_input {
     unsigned long seed;
 } gl_cost_input;
 
+/* Prices what the cluster is and does. What `out` points to lives in the arena; without a price
+ * list its `cluster` is NULL. */
 void gl_cost_build(const gl_cost_input *input, gl_arena *arena, gl_cost *out);
 
 /* A part of the purchase, as in gl_bom_sum, with whole servers split where the list prices what is
@@ -120,6 +122,8 @@ double gl_cost_group_sum(const gl_cost *cost, gl_cost_group group);
 double gl_cost_amortised(gl_amortisation convention, double capex, double life_years,
                          double residual_frac, double interest_frac, double decay);
 
+/* Energy of `hours`: the power that machines may draw, the share that they do, and what the site
+ * adds to it. In the currency of the price. */
 double gl_cost_energy(double power_w, double draw_frac, double pue, double hours,
                       double price_per_kwh);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/demand.h"
 
+#include "common/texts.h"
+
 #include <math.h>
-#include <string.h>
 
 double gl_step_alone_s(const gl_plan *plan)
 {
@@ -27,15 +28,18 @@ static double row_bytes(const gl_timed_row *row, gl_tier_kind tier)
            (double)row->traffic->calls_per_step;
 }
 
-/* Operations of the rows, each once. Rows of one operation follow one another. */
+/* Operations of the rows, each once. */
 static const char *tensors(const gl_plan *plan, const gl_demand *d, gl_arena *arena)
 {
+    gl_texts named = {0};
     const char *text = "";
     for (size_t i = 0; i < plan->traffic.row_count; i++) {
         const gl_traffic_row *row = &plan->traffic.rows[i];
-        if (is_of(row, d->dimension) && row_bytes(&plan->rows[i], d->tier) > 0 &&
-            strstr(text, row->operation) == NULL)
-            text = gl_arena_append(arena, text, ", ", row->operation);
+        if (!is_of(row, d->dimension) || !(row_bytes(&plan->rows[i], d->tier) > 0) ||
+            gl_texts_have(&named, row->operation))
+            continue;
+        gl_texts_add(&named, arena, row->operation);
+        text = gl_arena_append(arena, text, ", ", row->operation);
     }
     return text;
 }

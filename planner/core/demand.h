@@ -12,7 +12,7 @@
 typedef struct gl_demand {
     gl_tier_kind tier;
     gl_traffic_dimension dimension; /* COUNT: all of the tier */
-    const char *tensors;            /* "gradients, parameters": what moves, the most first */
+    const char *tensors;            /* "gradients, parameters": what moves, as in the rows */
     double bytes_per_step;          /* that a GPU of the reported stage puts on the tier */
     /* Headroom included; NaN when compute is not known. */
     double alone_bytes_per_s;   /* at the rate of steps that compute alone allows */

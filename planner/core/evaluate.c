@@ -102,30 +102,6 @@ static const gl_compute *compute_of(gl_evaluator *e, const gl_parameters *parame
 
 /* ---- a layout ---- */
 
-static bool same_weights(const gl_stage *a, const gl_stage *b)
-{
-    return a->has_embedding == b->has_embedding && a->has_head == b->has_head &&
-           a->dense_layers == b->dense_layers && a->moe_layers == b->moe_layers &&
-           a->block_count == b->block_count;
-}
-
-/* Of equal stages the first holds most: activations of no fewer microbatches wait there. */
-static void find_memory(gl_evaluator *e, const gl_parameters *parameters, const gl_stage *stages,
-                        gl_evaluation *out)
-{
-    for (int i = 0; i < e->workload.parallel.pp; i++) {
-        bool seen = i > 0 && same_weights(&stages[i], &stages[i - 1]);
-        gl_memory memory;
-        if (seen)
-            continue;
-        gl_memory_estimate(&e->workload, parameters, &stages[i], e->cluster.gpu, &memory);
-        if (i == 0 || memory.total_bytes > out->memory.total_bytes) {
-            out->memory = memory;
-            out->memory_stage = i;
-        }
-    }
-}
-
 static bool find_step(gl_evaluator *e, const gl_parameters *parameters, const gl_stage *stages,
                       gl_evaluation *out, gl_error *err)
 {
@@ -167,7 +143,8 @@ void gl_evaluate_memory(gl_evaluator *e, const gl_parallel *parallel, const gl_b
     *out = (gl_evaluation){0};
     e->workload.parallel = *parallel;
     e->workload.batch = *batch;
-    find_memory(e, parameters_of(e), stages_of(e), out);
+    out->memory_stage = gl_memory_fullest(&e->workload, parameters_of(e), stages_of(e),
+                                          e->cluster.gpu, &out->memory);
 }
 
 bool gl_evaluate_time(gl_evaluator *e, gl_evaluation *out, gl_error *err)

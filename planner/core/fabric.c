@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/fabric.h"
 
+#include "planner/core/arithmetic.h"
+
 #include <math.h>
 
 const char *const gl_fabric_names[] = {"fat-tree", "rail-optimised", "rail-only", NULL};
-
-int64_t gl_divide_up(int64_t dividend, int64_t divisor)
-{
-    return (dividend + divisor - 1) / divisor;
-}
 
 int64_t gl_fabric_divisor(int64_t needed, int64_t ports)
 {
@@ -164,29 +161,4 @@ bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts,
                        (long long)request->nodes, radix);
     multiply(counts, (int64_t)request->planes * (apart ? request->ports_per_node : 1));
     return true;
-}
-
-gl_fabric_counts gl_slim_fly_count(int64_t q, int delta, int64_t p)
-{
-    int64_t switches = 2 * q * q, degree = (3 * q - delta) / 2;
-    return (gl_fabric_counts){.tiers = 1,
-                              .down = (int)p,
-                              .up = (int)degree,
-                              .trees = 1,
-                              .endpoints = switches * p,
-                              .leaves = switches,
-                              .node_links = switches * p,
-                              .spine_links = switches * degree / 2};
-}
-
-gl_fabric_counts gl_dragonfly_count(int64_t p, int64_t a, int64_t h, int64_t g)
-{
-    return (gl_fabric_counts){.tiers = 1,
-                              .down = (int)p,
-                              .up = (int)(a - 1 + h),
-                              .trees = 1,
-                              .endpoints = p * a * g,
-                              .leaves = a * g,
-                              .node_links = p * a * g,
-                              .spine_links = g * a * (a - 1) / 2 + g * a * h / 2};
 }

@@ -44,9 +44,6 @@ static inline int64_t gl_fabric_switches(const gl_fabric_counts *counts)
  */
 int gl_fabric_down(int ports, double oversubscription);
 
-/* The quotient, rounded up. */
-int64_t gl_divide_up(int64_t dividend, int64_t divisor);
-
 /* Smallest divisor of `ports` that is at least `needed`: each leaf then has as many links to one
  * spine as to another. `ports` itself when `needed` is larger. */
 int64_t gl_fabric_divisor(int64_t needed, int64_t ports);
@@ -58,11 +55,5 @@ int64_t gl_fabric_divisor(int64_t needed, int64_t ports);
  * thinner than asked the one with the fewest counts. Fails when three tiers are too few.
  */
 bool gl_fabric_count(const gl_fabric_request *request, gl_fabric_counts *counts, gl_error *err);
-
-/* Slim Fly (McKay-Miller-Siran graphs): q = 4w + delta, delta of −1, 0, 1; p endpoints a switch. */
-gl_fabric_counts gl_slim_fly_count(int64_t q, int delta, int64_t p);
-
-/* Dragonfly: p endpoints and h global links a switch, a switches a group, g groups. */
-gl_fabric_counts gl_dragonfly_count(int64_t p, int64_t a, int64_t h, int64_t g);
 
 #endif

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/fitting.h"
 
+#include "planner/core/arithmetic.h"
 #include "planner/core/check.h"
-#include "planner/core/fabric.h"
 #include "planner/core/memory.h"
 #include "planner/core/plan.h"
-
-#include <math.h>
 
 double gl_fullest_bytes(const gl_setup *setup)
 {
@@ -14,16 +12,12 @@ double gl_fullest_bytes(const gl_setup *setup)
     gl_arena *arena = gl_arena_create();
     gl_parameters parameters;
     gl_stage *stages;
-    double most = 0;
+    gl_memory memory;
     gl_parameters_build(&w->model, &w->parallel, arena, &parameters);
     gl_stages_build(&w->model, &w->parallel, arena, &stages);
-    for (int i = 0; i < w->parallel.pp; i++) {
-        gl_memory memory;
-        gl_memory_estimate(w, &parameters, &stages[i], setup->cluster->gpu, &memory);
-        most = fmax(most, memory.total_bytes);
-    }
+    gl_memory_fullest(w, &parameters, stages, setup->cluster->gpu, &memory);
     gl_arena_destroy(arena);
-    return most;
+    return memory.total_bytes;
 }
 
 /* ---- whether it runs ---- */
@@ -130,11 +124,6 @@ static bool double_pp(gl_workload *w, const gl_cluster *cluster)
 static const step_fn steps[] = {zero_1, micro_1, double_tp, zero_3, full_recompute, double_pp};
 enum { STEP_COUNT = sizeof steps / sizeof steps[0] };
 
-static const char *add(const char *text, const char *more, gl_arena *arena)
-{
-    return gl_arena_printf(arena, "%s%s%s", text, text[0] != '\0' ? ", " : "", more);
-}
-
 /* What differs, as settings that a user can give. */
 static const char *difference(const gl_workload *from, const gl_workload *to, gl_arena *arena)
 {
@@ -155,11 +144,12 @@ static const char *difference(const gl_workload *from, const gl_workload *to, gl
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (numbers[i].from != numbers[i].to)
             text =
-                add(text, gl_arena_printf(arena, "%s=%lld", numbers[i].key, numbers[i].to), arena);
+                gl_arena_append(arena, text, ", ",
+                                gl_arena_printf(arena, "%s=%lld", numbers[i].key, numbers[i].to));
     if (b->sequence_parallel && !a->sequence_parallel)
-        text = add(text, "parallel.sequence_parallel=true", arena);
+        text = gl_arena_append(arena, text, ", ", "parallel.sequence_parallel=true");
     if (b->recompute != a->recompute)
-        text = add(text, "parallel.recompute=full", arena);
+        text = gl_arena_append(arena, text, ", ", "parallel.recompute=full");
     return text;
 }
 
@@ -221,7 +211,7 @@ const char *gl_larger_change(const gl_setup *setup, bool allow_extrapolation, gl
     const char *size = cluster->bounded ? gl_arena_printf(arena, "cluster.nodes=%d", larger.nodes)
                                         : "--allow-extrapolation";
     const char *training = difference(setup->workload, &w, arena);
-    return training[0] != '\0' ? add(size, training, arena) : size;
+    return training[0] != '\0' ? gl_arena_append(arena, size, ", ", training) : size;
 }
 
 /* As many of the expert parallel ranks as divide these replicas. */

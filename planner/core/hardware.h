@@ -7,6 +7,7 @@
 #define GL_CORE_HARDWARE_H
 
 #include "common/calibration.h"
+#include "planner/core/arithmetic.h"
 #include "planner/core/cost_terms.h"
 
 typedef enum gl_figure_kind {
@@ -172,7 +173,12 @@ static inline int gl_cluster_domain(const gl_cluster *cluster)
 static inline int gl_cluster_gpus_per_site(const gl_cluster *cluster)
 {
     int sites = cluster->sites.count > 1 ? cluster->sites.count : 1;
-    return (cluster->nodes + sites - 1) / sites * cluster->gpus_per_node;
+    return (int)gl_divide_up(cluster->nodes, sites) * cluster->gpus_per_node;
 }
+
+/* Takes a calibration that stands for a cluster of unknown size for one of `ranks` GPUs: more GPUs
+ * in the node when one node was measured, more nodes otherwise. Described clusters stay as they
+ * are. */
+void gl_cluster_extend(gl_cluster *cluster, int64_t ranks);
 
 #endif

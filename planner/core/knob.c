@@ -132,7 +132,7 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     case GL_KNOB_COMPRESSION:
         return w->parallel.dp > 1 ? w->buckets.compression : nan;
     default:
-        return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp;
+        return gl_workload_step_sequences(w);
     }
 }
 

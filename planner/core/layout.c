@@ -185,7 +185,7 @@ static gl_placement place_world(const grid *g, int64_t gpus_per_node)
 {
     int64_t on_node = g->ranks < gpus_per_node ? g->ranks : gpus_per_node;
     return (gl_placement){.ranks = (int)g->ranks,
-                          .nodes = (int)((g->ranks + gpus_per_node - 1) / gpus_per_node),
+                          .nodes = (int)gl_divide_up(g->ranks, gpus_per_node),
                           .ranks_per_node = (int)on_node,
                           .concurrent_groups = 1};
 }
@@ -235,7 +235,7 @@ void gl_layout_mark_domains(gl_layout *layout, const gl_parallel *parallel, int 
     gl_layout over = gl_layout_build(parallel, domain_gpus);
     for (int i = 0; i < GL_GROUP_COUNT; i++) {
         int nodes = layout->groups[i].nodes;
-        layout->domains[i] = (over.groups[i].nodes + nodes - 1) / nodes;
+        layout->domains[i] = (int)gl_divide_up(over.groups[i].nodes, nodes);
     }
 }
 
@@ -248,9 +248,9 @@ void gl_layout_mark_switches(gl_layout *layout, const gl_parallel *parallel, int
         int on_node = layout->groups[i].ranks_per_node;
         layout->reach[i] =
             (gl_reach){.leaves = leaves.groups[i].nodes,
-                       .nodes_on_leaf = (leaves.groups[i].ranks_per_node + on_node - 1) / on_node,
+                       .nodes_on_leaf = (int)gl_divide_up(leaves.groups[i].ranks_per_node, on_node),
                        .pods = pods.groups[i].nodes,
-                       .nodes_in_pod = (pods.groups[i].ranks_per_node + on_node - 1) / on_node};
+                       .nodes_in_pod = (int)gl_divide_up(pods.groups[i].ranks_per_node, on_node)};
     }
 }
 

@@ -305,3 +305,29 @@ void gl_memory_estimate(const gl_workload *workload, const gl_parameters *parame
     m.fits_known = known && (parameters->exact || !m.fits);
     *out = m;
 }
+
+static bool same_weights(const gl_stage *a, const gl_stage *b)
+{
+    return a->has_embedding == b->has_embedding && a->has_head == b->has_head &&
+           a->dense_layers == b->dense_layers && a->moe_layers == b->moe_layers &&
+           a->block_count == b->block_count;
+}
+
+int gl_memory_fullest(const gl_workload *workload, const gl_parameters *parameters,
+                      const gl_stage *stages, const gl_gpu *gpu, gl_memory *out)
+{
+    int fullest = 0;
+    gl_memory_estimate(workload, parameters, &stages[0], gpu, out);
+    for (int i = 1; i < workload->parallel.pp; i++) {
+        gl_memory memory;
+        /* Of equal stages the first holds most: no fewer microbatches wait there. */
+        if (same_weights(&stages[i], &stages[i - 1]))
+            continue;
+        gl_memory_estimate(workload, parameters, &stages[i], gpu, &memory);
+        if (memory.total_bytes > out->total_bytes) {
+            *out = memory;
+            fullest = i;
+        }
+    }
+    return fullest;
+}

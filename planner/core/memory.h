@@ -37,4 +37,9 @@ typedef struct gl_memory {
 void gl_memory_estimate(const gl_workload *workload, const gl_parameters *parameters,
                         const gl_stage *stage, const gl_gpu *gpu, gl_memory *out);
 
+/* The same of the fullest of the workload's stages (pp of them). Returns which it is: the first of
+ * several. */
+int gl_memory_fullest(const gl_workload *workload, const gl_parameters *parameters,
+                      const gl_stage *stages, const gl_gpu *gpu, gl_memory *out);
+
 #endif

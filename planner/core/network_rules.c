@@ -199,9 +199,9 @@ static gl_reach reach_side_by_side(const gl_cluster *cluster, int nodes)
     if (cluster->radix <= 0 || nodes < 1)
         return (gl_reach){0};
     int leaf = gl_rules_nodes_on_leaf(cluster), pod = gl_rules_nodes_in_pod(cluster);
-    return (gl_reach){.leaves = (nodes + leaf - 1) / leaf,
+    return (gl_reach){.leaves = (int)gl_divide_up(nodes, leaf),
                       .nodes_on_leaf = nodes < leaf ? nodes : leaf,
-                      .pods = (nodes + pod - 1) / pod,
+                      .pods = (int)gl_divide_up(nodes, pod),
                       .nodes_in_pod = nodes < pod ? nodes : pod};
 }
 

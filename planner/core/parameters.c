@@ -1,25 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/parameters.h"
 
+#include "planner/core/arithmetic.h"
+
 /* Tensors of the largest block: MLA attention (9), norms (8), router (2), experts and shared MLP
  * (12), with a bias each. */
 enum { TENSORS_MAX = 48 };
 
 typedef struct builder {
     const gl_model *model;
-    int tp, ep;
+    int tp, ep; /* what does not come out even is rounded up: the fullest rank is counted */
     bool vocab_parallel;
-    bool
-        head_copy; /* tied, but the last stage is not the first: it holds the table a second time */
+    bool head_copy; /* tied, and the last stage, which is not the first, has the table, too */
     gl_tensor tensors[TENSORS_MAX];
     size_t count;
 } builder;
-
-/* Rounded up, so that the fullest rank is counted when a dimension does not come out even. */
-static int64_t divide_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b;
-}
 
 static void add_tensor(builder *b, const char *name, int64_t elements, int64_t local)
 {
@@ -40,7 +35,7 @@ static void add_column(builder *b, const char *name, const char *bias, int64_t i
 
 static void add_row(builder *b, const char *name, const char *bias, int64_t in, int64_t out)
 {
-    add_tensor(b, name, in * out, divide_up(in, b->tp) * out);
+    add_tensor(b, name, in * out, gl_divide_up(in, b->tp) * out);
     if (bias != NULL)
         add_tensor(b, bias, out, out);
 }
@@ -65,13 +60,13 @@ static const char *if_qkv(const builder *b, const char *bias)
 /* K and V heads that one TP rank holds: kv_heads/tp, at least 1. */
 static int local_kv_heads(const gl_model *model, int tp)
 {
-    return model->kv_heads > tp ? (int)divide_up(model->kv_heads, tp) : 1;
+    return model->kv_heads > tp ? (int)gl_divide_up(model->kv_heads, tp) : 1;
 }
 
 gl_attention_widths gl_local_attention_widths(const gl_model *model, int tp)
 {
     const gl_attention *a = &model->attention;
-    int64_t heads = divide_up(model->heads, tp);
+    int64_t heads = gl_divide_up(model->heads, tp);
     if (a->kind == GL_ATTENTION_MLA) {
         int64_t qk = heads * (a->qk_nope + a->qk_rope), v = heads * a->v_head;
         return (gl_attention_widths){qk, qk, v, v};
@@ -93,7 +88,7 @@ static void add_gqa(builder *b)
 {
     const gl_model *m = b->model;
     int64_t h = m->hidden, d = m->head_dim;
-    int64_t q = m->heads * d, local_q = divide_up(m->heads, b->tp) * d;
+    int64_t q = m->heads * d, local_q = gl_divide_up(m->heads, b->tp) * d;
     int64_t kv = m->kv_heads * d, local_kv = local_kv_heads(m, b->tp) * d;
     if (m->fused_weights) {
         add_column(b, "qkv", if_qkv(b, "qkv.bias"), h, q + 2 * kv, local_q + 2 * local_kv);
@@ -115,7 +110,7 @@ static void add_mla(builder *b)
 {
     const gl_model *m = b->model;
     const gl_attention *a = &m->attention;
-    int64_t h = m->hidden, local_heads = divide_up(m->heads, b->tp);
+    int64_t h = m->hidden, local_heads = gl_divide_up(m->heads, b->tp);
     int64_t qk = a->qk_nope + a->qk_rope, up = a->qk_nope + a->v_head;
     if (a->q_lora > 0) {
         int64_t compressed = (int64_t)a->q_lora;
@@ -147,7 +142,7 @@ static const mlp_names shared_names = {"shared.gate_up",   "shared.gate_up.bias"
 
 static void add_mlp(builder *b, const mlp_names *n, int64_t ffn)
 {
-    int64_t h = b->model->hidden, local = divide_up(ffn, b->tp);
+    int64_t h = b->model->hidden, local = gl_divide_up(ffn, b->tp);
     if (b->model->gated_mlp && b->model->fused_weights) {
         add_column(b, n->gate_up, if_all(b, n->gate_up_bias), h, 2 * ffn, 2 * local);
     } else {
@@ -169,7 +164,7 @@ static void add_moe(builder *b)
     add_mlp(b, &expert_names, moe->expert_ffn);
     for (size_t i = first; i < b->count; i++) {
         b->tensors[i].expert = true;
-        b->tensors[i].copies = (int)divide_up(moe->experts, b->ep);
+        b->tensors[i].copies = (int)gl_divide_up(moe->experts, b->ep);
     }
     if (moe->shared_ffn > 0)
         add_mlp(b, &shared_names, moe->shared_ffn);
@@ -193,7 +188,7 @@ static void add_layer(builder *b, bool moe)
 static void add_table(builder *b, const char *name)
 {
     int64_t h = b->model->hidden, vocab = b->model->vocab;
-    int64_t local = b->vocab_parallel ? divide_up(vocab, b->tp) : vocab;
+    int64_t local = b->vocab_parallel ? gl_divide_up(vocab, b->tp) : vocab;
     add_tensor(b, name, vocab * h, local * h);
 }
 

@@ -7,18 +7,8 @@
 #ifndef GL_CORE_PASSES_H
 #define GL_CORE_PASSES_H
 
+#include "planner/core/arithmetic.h"
 #include "planner/core/schedule.h"
-
-/* fmin and fmax are calls, for the sake of NaN, of which there is none here. */
-static inline double gl_smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
-static inline double gl_larger(double a, double b)
-{
-    return a > b ? a : b;
-}
 
 /* A message of a row of the traffic. */
 typedef struct gl_row_time {
@@ -52,6 +42,12 @@ typedef struct gl_pass {
     gl_pass_queue each;   /* of every microbatch but the last */
     gl_pass_queue last;   /* of the last one */
 } gl_pass;
+
+/* The place at which it ends. */
+static inline double gl_pass_end(const gl_pass *pass)
+{
+    return pass->segments > 0 ? pass->end[pass->segments - 1] : 0;
+}
 
 /* Communication that is tied to a phase's compute (TP, CP, EP): one row of it, one microbatch. */
 typedef struct gl_inline_row {
@@ -119,51 +115,5 @@ static inline int64_t gl_last_group(int64_t microbatches, int64_t pp)
 {
     return microbatches < 2 * pp ? microbatches : pp + microbatches % pp;
 }
-
-/* What is known of a step and of the stage that has most to do in it. */
-typedef struct gl_step_facts {
-    double time_s;
-    double without_sends_s; /* time if sends took none */
-    double tail_s;          /* messages after all compute, before the gradient norm */
-    double update_s;        /* what follows: optimizer, and messages once a step */
-    double optimizer_s;
-    double compute_s, tax_s, stall_s; /* of the slowest stage; stall: waiting within its passes */
-    int slowest_stage;
-} gl_step_facts;
-
-gl_schedule gl_schedule__parts(const gl_step_facts *facts);
-
-/* ---- running ---- */
-
-/* Hears what happens in a pass; any member may be NULL. Places are on the pass's timeline. */
-typedef struct gl_pass_listener {
-    void (*computed)(void *context, double start_s, double end_s, double from, double to);
-    void (*sent)(void *context, const gl_queued *message, double start_s, double end_s);
-    void *context;
-} gl_pass_listener;
-
-/* The data parallel stream of a stage: messages that were issued and are not done. */
-typedef struct gl_pass_stream {
-    const gl_queued *items; /* a pass's queue, or `own` */
-    size_t first, count;
-    gl_queued *own; /* where queues are joined */
-    size_t capacity;
-    double left_s;    /* of items[first] */
-    double started_s; /* … when it began; NaN: not yet */
-    double now_s;     /* up to here the stream has been followed */
-    gl_arena *arena;
-    const gl_pass_listener *listener; /* NULL = nobody */
-    double *row_exposed_s;            /* by row; NULL = not wanted */
-    double stall_s, tax_s; /* sums: compute that waited; compute lost to messages beside it */
-} gl_pass_stream;
-
-/* Runs a pass from start_s on and returns when it ends: computed, and the messages before its
- * barrier done. The stream must have been followed up to start_s. */
-double gl_pass_run(const gl_pass *pass, const gl_pass_queue *queue, double start_s,
-                   gl_pass_stream *stream);
-
-/* Follows the stream up to `until` (INFINITY: until it is empty) while nothing is computed. Returns
- * when its last message was done, or now_s when there was none. */
-double gl_pass_stream_follow(gl_pass_stream *stream, double until);
 
 #endif

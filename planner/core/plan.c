@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/plan.h"
 
+#include "planner/core/network_rules.h"
 #include "planner/core/simulation.h"
 #include "planner/core/stage_plans.h"
 
@@ -305,22 +306,6 @@ static void fill_need(planner *p, int tier)
     }
 }
 
-/* ---- memory ---- */
-
-static void fill_memory(planner *p)
-{
-    gl_plan *plan = p->plan;
-    for (int i = 0; i < p->workload->parallel.pp; i++) {
-        gl_memory memory;
-        gl_memory_estimate(p->workload, &plan->parameters, &plan->stages[i], p->cluster->gpu,
-                           &memory);
-        if (i == 0 || memory.total_bytes > plan->memory.total_bytes) {
-            plan->memory = memory;
-            plan->memory_stage = i;
-        }
-    }
-}
-
 /* ---- cost ---- */
 
 static void fill_cost(planner *p)
@@ -345,6 +330,56 @@ static void fill_cost(planner *p)
 }
 
 /* ---- all of it ---- */
+
+static int switches_of(const gl_layout *layout, gl_group group, bool pods)
+{
+    return pods ? layout->reach[group].pods : layout->reach[group].leaves;
+}
+
+/* Of the groups that the plan's stage moves data in the largest that lies on one switch (or in one
+ * pod) and on several of a full network; NULL: there is none. Single numbers of the optimizer do
+ * not count. */
+static const gl_traffic_row *largest_owing(const gl_plan *plan, const gl_layout *full, bool pods)
+{
+    const gl_traffic *traffic = &plan->stage_plans[plan->stage].traffic;
+    const gl_traffic_row *largest = NULL;
+    for (size_t i = 0; i < traffic->row_count; i++) {
+        const gl_traffic_row *r = &traffic->rows[i];
+        if (r->dimension != GL_TRAFFIC_OPTIMIZER &&
+            switches_of(&plan->layout, r->group, pods) <= 1 &&
+            switches_of(full, r->group, pods) > 1 &&
+            (largest == NULL || r->placement.nodes > largest->placement.nodes))
+            largest = r;
+    }
+    return largest;
+}
+
+/* A thinned switch has more ports down, so that leaves and pods join more nodes: a group that fits
+ * only for that crosses nothing thinned, where with a little thinning it would. */
+static void note_thinning(planner *p)
+{
+    const gl_cluster *c = p->cluster;
+    for (int pods = 0; pods < 2; pods++) {
+        gl_cluster full = *c;
+        *(pods ? &full.core_oversubscription : &full.oversubscription) = 1;
+        const gl_layout layout = gl_layout_on(&p->workload->parallel, &full);
+        const gl_traffic_row *row = largest_owing(p->plan, &layout, pods);
+        if (row != NULL)
+            warn(p,
+                 gl_arena_printf(
+                     p->arena,
+                     "%s groups of %d nodes lie %s only because cluster.inter_node.%s of %g makes "
+                     "room for %d nodes there: with 1 there is room for %d, and in between they "
+                     "can cross thinned %s and be slower",
+                     gl_traffic_dimension_name(row->dimension), row->placement.nodes,
+                     pods ? "in one pod" : "on one leaf",
+                     pods ? "core_oversubscription" : "oversubscription",
+                     pods ? c->core_oversubscription : c->oversubscription,
+                     pods ? gl_rules_nodes_in_pod(c) : gl_rules_nodes_on_leaf(c),
+                     pods ? gl_rules_nodes_in_pod(&full) : gl_rules_nodes_on_leaf(&full),
+                     pods ? "cores" : "spines"));
+    }
+}
 
 static void warn_of_gaps(planner *p)
 {
@@ -401,8 +436,10 @@ bool gl_plan_build(const gl_workload *workload, const gl_cluster *cluster,
         return true;
     for (int tier = 0; tier < GL_TIER_COUNT; tier++)
         fill_need(&p, tier);
-    fill_memory(&p);
+    out->memory_stage =
+        gl_memory_fullest(workload, &out->parameters, out->stages, cluster->gpu, &out->memory);
     fill_cost(&p);
+    note_thinning(&p);
     warn_of_gaps(&p);
     return true;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Closed forms. A pass's time, with what its messages cost it, comes from running it once
- * (passes.h); what p stages make of m microbatches is the longest way through their passes
+ * (pass_run.h); what p stages make of m microbatches is the longest way through their passes
  * (docs/models/schedule.md).
  */
-#include "planner/core/passes.h"
+#include "planner/core/pass_run.h"
 
 #include <math.h>
 

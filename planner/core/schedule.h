@@ -45,6 +45,20 @@ typedef struct gl_schedule {
     int slowest_stage;
 } gl_schedule;
 
+/* What is known of a step and of the stage that has most to do in it. */
+typedef struct gl_step_facts {
+    double time_s;
+    double without_sends_s; /* time if sends took none */
+    double tail_s;          /* messages after all compute, before the gradient norm */
+    double update_s;        /* what follows: optimizer, and messages once a step */
+    double optimizer_s;
+    double compute_s, tax_s, stall_s; /* of the slowest stage; stall: waiting within its passes */
+    int slowest_stage;
+} gl_step_facts;
+
+/* The parts of such a step, with which both models end. Internal to the core. */
+gl_schedule gl_schedule__parts(const gl_step_facts *facts);
+
 /* Times a step. `stages` has one entry per pipeline stage (entries may repeat). `scratch` is used
  * and may be released afterwards. */
 gl_schedule gl_schedule_eval(const gl_workload *workload, const gl_compute *compute,

@@ -138,7 +138,4 @@ bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
                     const gl_plan_options *options, const gl_search_options *search,
                     gl_arena *arena, gl_best_layout *out, gl_error *err);
 
-/* "tp 8, pp 4 x 3, dp 2, micro 2, zero 1, sp, recompute full": what differs from plain. */
-const char *gl_layout_text(const gl_parallel *parallel, const gl_batch *batch, gl_arena *arena);
-
 #endif

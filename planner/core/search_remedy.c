@@ -2,6 +2,7 @@
 /* What follows a search: what would make a model fit, and which of the best layouts is the best. */
 #include "common/units.h"
 #include "planner/core/fitting.h"
+#include "planner/core/layout_text.h"
 #include "planner/core/memory.h"
 #include "planner/core/search.h"
 

@@ -98,22 +98,17 @@ typedef struct search {
     double tolerance_frac;
 } search;
 
-static double sequences(const gl_workload *w)
-{
-    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp;
-}
-
 /* The longest step that is good enough: the reference's time for a sequence times the setup's
  * sequences. Of another batch the reference is given that batch, too, as far as it can have it. */
 static double limit_for(const search *s, double batch)
 {
-    double reference_s, each = sequences(s->reference->workload);
+    double reference_s, each = gl_workload_step_sequences(s->reference->workload);
     if (s->knob == GL_KNOB_BATCH) {
         reference_s = step_with(GL_KNOB_BATCH, batch, s->reference, s->options);
         each = batch;
     } else {
         reference_s = gl_step_of(s->reference, s->options);
-        batch = sequences(s->setup->workload);
+        batch = gl_workload_step_sequences(s->setup->workload);
     }
     return (1 + s->tolerance_frac + EQUAL) * reference_s / each * batch;
 }

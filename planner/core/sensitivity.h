@@ -29,9 +29,9 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
 
 /*
  * The cheapest value of a property with which, and with every value between it and what there is
- * that can be had, work takes at most (1 + tolerance) of what it takes
- * on the reference: the smallest bandwidth, NIC count, domain, compression or batch, the largest
- * oversubscription. All else stays.
+ * that can be had, work takes at most (1 + tolerance) of what it takes on the reference: the
+ * smallest bandwidth, NIC count, domain, compression or batch, the largest oversubscription. All
+ * else stays.
  */
 typedef enum gl_break_even_kind {
     GL_BREAK_EVEN_ANY,   /* the cheapest value that was tried is enough: not needed for this work */

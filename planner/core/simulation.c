@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/simulation.h"
 
-#include "planner/core/passes.h"
+#include "planner/core/pass_run.h"
 
 #include <assert.h>
 #include <math.h>
@@ -57,7 +57,6 @@ typedef struct stage_state {
 
 struct simulator {
     const gl_workload *workload;
-    const gl_scales *scales;
     gl_arena *arena;
     gl_event_sink *sink;
     void *context;

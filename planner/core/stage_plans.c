@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/stage_plans.h"
 
+#include "common/quantile.h"
 #include "planner/core/network_rules.h"
 
-#include <gsl/gsl_sort.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,10 +26,7 @@ static double measured_loss(const gl_cluster *cluster, gl_transport transport, b
         if (o->transport == transport && compute_longer == of_compute && shorter > 0)
             scratch[count++] = fmax(0, (o->together_s - longer) / shorter);
     }
-    if (count == 0)
-        return (double)NAN;
-    gsl_sort(scratch, 1, count);
-    return (scratch[(count - 1) / 2] + scratch[count / 2]) / 2;
+    return gl_median(scratch, count);
 }
 
 /*

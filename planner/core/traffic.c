@@ -138,15 +138,6 @@ void gl_traffic_complete(const gl_traffic_base *base, const gl_workload *workloa
     gl_traffic__optimizer(&builder);
 }
 
-void gl_traffic_build(const gl_workload *workload, const gl_parameters *parameters,
-                      const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
-                      gl_traffic *out)
-{
-    gl_traffic_base base;
-    gl_traffic_prepare(workload, parameters, stage, layout, arena, &base);
-    gl_traffic_complete(&base, workload, parameters, stage, layout, arena, out);
-}
-
 double gl_traffic_wire_bytes(const gl_traffic_row *row)
 {
     return (double)row->size_bytes * gl_bus_factor(row->collective, row->placement.ranks);

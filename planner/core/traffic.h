@@ -71,15 +71,11 @@ typedef struct gl_traffic {
 /* Adds a message to a list that has room for it. */
 void gl_traffic_put(gl_traffic *traffic, const gl_message *message);
 
-/* Traffic of one rank of `stage`. The workload has passed gl_check_workload. */
-void gl_traffic_build(const gl_workload *workload, const gl_parameters *parameters,
-                      const gl_stage *stage, const gl_layout *layout, gl_arena *arena,
-                      gl_traffic *out);
-
 /*
- * The same in two steps, for many layouts of one model: the data parallel messages, which are the
- * bulk of the work, depend on the stage's weights and on how ZeRO splits them, not on how many
- * replicas and microbatches there are (but on whether there are any: groups of one move nothing).
+ * Traffic of one rank of `stage`, of a workload that has passed gl_check_workload. In two steps,
+ * for many layouts of one model: the data parallel messages, which are the bulk of the work, depend
+ * on the stage's weights and on how ZeRO splits them, not on how many replicas and microbatches
+ * there are (but on whether there are any: groups of one move nothing).
  */
 typedef struct gl_traffic_base {
     gl_traffic traffic; /* data parallel rows and messages; calls of one microbatch */

@@ -3,6 +3,7 @@
 #ifndef GL_CORE_TRAFFIC_BUILDER_H
 #define GL_CORE_TRAFFIC_BUILDER_H
 
+#include "planner/core/arithmetic.h"
 #include "planner/core/traffic.h"
 
 typedef struct gl_traffic_builder {

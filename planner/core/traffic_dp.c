@@ -173,8 +173,7 @@ static void broadcast_shards(gl_traffic_builder *b, const reduction *r, const bu
     int64_t elements = 0;
     for (size_t i = 0; i < list->count; i++)
         elements += list->items[i].elements;
-    int64_t size =
-        gl_traffic__bytes((elements + ranks - 1) / ranks, b->workload->precision.compute);
+    int64_t size = gl_traffic__bytes(gl_divide_up(elements, ranks), b->workload->precision.compute);
     const gl_message message = {.when = GL_AFTER_STEP};
     gl_traffic__message(b, gl_traffic__add(b, &kind, size, ranks), &message);
 }
@@ -192,7 +191,7 @@ static int add_replicas(gl_traffic_builder *b, const reduction *r, int64_t eleme
         .formula = "parameters of a unit / shard · e_g / compression",
     };
     int shard = b->layout->groups[GL_GROUP_SHARD].ranks;
-    return gl_traffic__add(b, &kind, gradient_bytes(b, (elements + shard - 1) / shard), calls);
+    return gl_traffic__add(b, &kind, gradient_bytes(b, gl_divide_up(elements, shard)), calls);
 }
 
 /* Is this weight's ZeRO group smaller than all replicas? */

@@ -305,7 +305,7 @@ void gl_traffic__embedding(gl_traffic_builder *b)
     if (!w->model.tied_embeddings || !(b->stage->has_embedding || b->stage->has_head))
         return;
     const family f = {GL_TRAFFIC_EMBEDDING, GL_GROUP_EMBEDDING, false, 1};
-    int64_t rows = p->vocab_parallel ? (w->model.vocab + p->tp - 1) / p->tp : w->model.vocab;
+    int64_t rows = p->vocab_parallel ? gl_divide_up(w->model.vocab, p->tp) : w->model.vocab;
     int64_t size = gl_traffic__bytes(rows * w->model.hidden, w->precision.gradients);
     add(b, &f,
         (entry){"tied embedding gradients", GL_PHASE_OPTIMIZER, GL_ALL_REDUCE, size, 1,

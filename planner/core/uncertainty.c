@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/uncertainty.h"
 
+#include "common/hash.h"
+
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
@@ -205,12 +207,10 @@ static void reset_factors(sampler *s)
         s->factor[i] = 1;
 }
 
-/* FNV-1a: a source draws the same numbers wherever it occurs. */
+/* A source draws the same numbers wherever it occurs. */
 static unsigned long seed_of(const char *name, unsigned long seed)
 {
-    uint32_t hash = 2166136261u;
-    for (const unsigned char *c = (const unsigned char *)name; *c != '\0'; c++)
-        hash = (hash ^ *c) * 16777619u;
+    uint32_t hash = gl_hash32_add(GL_HASH32_START, name, strlen(name));
     return (hash ^ (uint32_t)(seed * 2654435761u)) | 1u;
 }
 

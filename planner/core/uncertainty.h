@@ -57,6 +57,8 @@ typedef struct gl_uncertainty_input {
     size_t draws; /* ≥ 1 */
 } gl_uncertainty_input;
 
+/* Draws the step. What `out` points to lives in the arena; times are NaN, and there are no draws or
+ * sources, when compute is not known. */
 void gl_uncertainty_build(const gl_uncertainty_input *input, gl_arena *arena, gl_uncertainty *out);
 
 /* Standard normal draws of the source of that name: the same wherever it occurs, with the same seed

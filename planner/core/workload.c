@@ -84,10 +84,14 @@ gl_dtype gl_activation_type(const gl_precision *precision)
     return precision->compute == GL_FP8 ? GL_BF16 : precision->compute;
 }
 
+double gl_workload_step_sequences(const gl_workload *w)
+{
+    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp;
+}
+
 double gl_workload_step_tokens(const gl_workload *w)
 {
-    return (double)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp *
-           w->model.sequence;
+    return gl_workload_step_sequences(w) * w->model.sequence;
 }
 
 double gl_zero_ranks(const gl_parallel *p, bool experts)

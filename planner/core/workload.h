@@ -46,7 +46,7 @@ typedef struct gl_moe {
     int first_dense_layers; /* leading layers with a dense MLP */
     int every;              /* of the layers after these, each every-th is MoE */
     bool router_bias;       /* one correction bias per expert (DeepSeek-V3) */
-    double capacity;        /* capacity factor ≥ … of the tokens sent; 1 = as routed */
+    double capacity;        /* tokens sent to experts over tokens routed; 1 = as routed */
     double imbalance;       /* hottest rank's share against the mean, ≥ 1 */
 } gl_moe;
 
@@ -171,6 +171,9 @@ int64_t gl_workload_microbatches(const gl_workload *workload);
 /* Type in which activations travel (TP, PP, CP): as stated; otherwise the compute type, or BF16
  * where that is FP8, which is a type of matrix products. */
 gl_dtype gl_activation_type(const gl_precision *precision);
+
+/* Sequences of a step over all replicas, m·b·dp; 0 when m does not come out even. */
+double gl_workload_step_sequences(const gl_workload *workload);
 
 /* Tokens of a step over all replicas; 0 when the sequence is not stated. */
 double gl_workload_step_tokens(const gl_workload *workload);

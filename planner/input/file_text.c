@@ -218,10 +218,8 @@ static size_t read_head(const char *path, char *head, size_t size)
 
 bool gl_file_is_database(const char *path)
 {
-    static const char magic[] = "SQLite format 3";
-    char head[sizeof magic + 1];
-    return read_head(path, head, sizeof head) == sizeof magic &&
-           memcmp(head, magic, sizeof magic) == 0;
+    char head[GL_SQLITE_HEAD_BYTES + 1];
+    return gl_is_sqlite_head(head, read_head(path, head, sizeof head));
 }
 
 bool gl_file_is_nccl_log(const char *path)

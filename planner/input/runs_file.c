@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/input/runs_file.h"
 
+#include "common/csv.h"
 #include "common/text.h"
 #include "planner/core/workload.h"
 #include "planner/input/cluster_file.h"
+#include "planner/input/file_text.h"
 #include "planner/input/notes.h"
 
 #include <math.h>
@@ -293,7 +295,7 @@ bool gl_known_runs_parse(const char *name, const char *text, size_t length, gl_a
 {
     gl_csv_file csv;
     gl_error err;
-    if (!gl_csv_parse(name, text, length, arena, &csv, &err))
+    if (!gl_csv_parse(name, text, length, GL_CSV_PLAIN, arena, &csv, &err))
         return gl_diagnose_error(diagnostics, &err);
     return read_runs(&csv, arena, runs, diagnostics);
 }
@@ -301,11 +303,12 @@ bool gl_known_runs_parse(const char *name, const char *text, size_t length, gl_a
 bool gl_known_runs_load(const char *path, gl_arena *arena, gl_known_runs *runs,
                         gl_diagnostics *diagnostics)
 {
-    gl_csv_file csv;
+    const char *text, *name = strcmp(path, "-") == 0 ? "standard input" : path;
+    size_t length;
     gl_error err;
-    if (!gl_csv_load(path, arena, &csv, &err))
+    if (!gl_file_text_read(path, arena, &text, &length, &err))
         return gl_diagnose_error(diagnostics, &err);
-    return read_runs(&csv, arena, runs, diagnostics);
+    return gl_known_runs_parse(name, text, length, arena, runs, diagnostics);
 }
 
 gl_table *gl_known_runs_schema(gl_arena *arena)

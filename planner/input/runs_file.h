@@ -4,7 +4,6 @@
 #define GL_INPUT_RUNS_FILE_H
 
 #include "common/table.h"
-#include "planner/input/csv_file.h"
 #include "planner/input/fields.h"
 
 /*

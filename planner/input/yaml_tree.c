@@ -580,9 +580,8 @@ static bool build_document(builder *b, gl_yaml_node **root)
 /* Files of another kind, told apart before a parser would say something obscure. */
 static bool refuse_binary(const builder *b)
 {
-    static const char sqlite[] = "SQLite format 3";
     gl_mark file = {.file = b->file};
-    if (b->length >= sizeof sqlite && memcmp(b->text, sqlite, sizeof sqlite) == 0)
+    if (gl_is_sqlite_head(b->text, b->length))
         return gl_fail_at(b->err, GL_ERROR_INPUT, &file, NULL,
                           "is an SQLite database; a YAML file is expected");
     const char *nul = memchr(b->text, '\0', b->length);
@@ -596,11 +595,9 @@ static bool refuse_binary(const builder *b)
 bool gl_yaml_parse(const char *name, const char *text, size_t length, gl_arena *arena,
                    gl_yaml_tree *tree, gl_error *err)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    size_t skipped = gl_mark_length(text, length);
+    text += skipped;
+    length -= skipped;
     builder b = {.file = gl_arena_strdup(arena, name),
                  .text = text,
                  .length = length,

@@ -49,14 +49,6 @@ static gl_cell if_measured(const gl_acceptance_test *test, gl_cell cell)
 
 /* ---- verdict ---- */
 
-static const char *state_name(gl_run_state state)
-{
-    static const char *const names[] = {[GL_RUN_RUNNING] = "running",
-                                        [GL_RUN_COMPLETE] = "complete",
-                                        [GL_RUN_INTERRUPTED] = "interrupted"};
-    return names[state];
-}
-
 /* "" becomes NULL: not known. */
 static const char *date(const char *text)
 {
@@ -471,7 +463,7 @@ static gl_table *nccl_tests_table(const context *c)
     X("when", "Measured", GL_NUMBER, GL_FOR_PEOPLE, gl_text(when(r, c->arena)))                    \
     X("started_at", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(date(r->started_at)))                \
     X("recorded_at", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(date(r->recorded_at)))              \
-    X("state", "State", GL_NUMBER, GL_FOR_ALL, gl_text(state_name(r->state)))                      \
+    X("state", "State", GL_NUMBER, GL_FOR_ALL, gl_text(gl_run_state_name(r->state)))               \
     X("tool", "Tool", GL_NUMBER, GL_FOR_ALL, gl_text(r->tool))                                     \
     X("tool_version", "Version", GL_NUMBER, GL_FOR_ALL, gl_text(r->tool_version))                  \
     X("backend", NULL, GL_NUMBER, GL_FOR_MACHINES, gl_text(r->backend))                            \

@@ -230,7 +230,7 @@ static void add_throughput(gl_explainer *e)
     const gl_step *step = &plan->step;
     const gl_workload *w = plan->workload;
     const char *evidence = gl_evidence_name(step->evidence);
-    long long sequences = (long long)gl_workload_microbatches(w) * w->batch.micro * w->parallel.dp;
+    long long sequences = (long long)gl_workload_step_sequences(w);
     long long ranks = (long long)gl_workload_ranks(w);
     double flop = plan->compute.model_flop_per_token * step->tokens_per_s_per_gpu;
     add_line(e, "mfu", step->mfu_frac, GL_FRACTION,

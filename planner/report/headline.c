@@ -2,6 +2,7 @@
 #include "planner/report/headline.h"
 
 #include "common/units.h"
+#include "planner/core/layout_text.h"
 #include "planner/core/sensitivity.h"
 #include "planner/report/cost_tables.h"
 #include "planner/report/measuring.h"
@@ -36,25 +37,6 @@ static const char *big_number(double value, gl_arena *arena)
     return gl_arena_printf(arena, "%.4g", value);
 }
 
-/* "tp 8, pp 4, dp 8": only the degrees that split anything. */
-static const char *layout_text(const gl_parallel *parallel, gl_arena *arena)
-{
-    const struct {
-        const char *name;
-        int degree;
-    } axes[] = {{"tp", parallel->tp},
-                {"cp", parallel->cp},
-                {"ep", parallel->ep},
-                {"pp", parallel->pp},
-                {"dp", parallel->dp}};
-    const char *text = "";
-    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++)
-        if (axes[i].degree > 1)
-            text = gl_arena_printf(arena, "%s%s%s %d", text, text[0] != '\0' ? ", " : "",
-                                   axes[i].name, axes[i].degree);
-    return text[0] != '\0' ? text : "no parallelism";
-}
-
 static int64_t idle_gpus(const gl_plan *plan)
 {
     const gl_cluster *cluster = plan->cluster;
@@ -67,10 +49,12 @@ static const char *subject_line(const gl_plan *plan, gl_arena *arena)
     const gl_cluster *cluster = plan->cluster;
     long long ranks = (long long)gl_workload_ranks(workload);
     long long idle = (long long)idle_gpus(plan);
+    const char *degrees = gl_degrees_text(&workload->parallel, arena);
     return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs%s)\n\n",
                            workload->model.name, big_number((double)plan->parameters.total, arena),
-                           ranks, ranks == 1 ? "" : "s", layout_text(&workload->parallel, arena),
-                           cluster->name, cluster->nodes, cluster->gpus_per_node,
+                           ranks, ranks == 1 ? "" : "s",
+                           degrees[0] != '\0' ? degrees : "no parallelism", cluster->name,
+                           cluster->nodes, cluster->gpus_per_node,
                            idle > 0 ? gl_arena_printf(arena, ", %lld of them idle", idle) : "");
 }
 

@@ -50,36 +50,6 @@ const char *gl_measurement_command(const gl_measurement *m, gl_arena *arena)
 
 /* ---- nccl-tests ---- */
 
-static const char *perf_name(gl_collective collective)
-{
-    static const char *const names[GL_COLLECTIVE_COUNT] = {
-        [GL_ALL_REDUCE] = "all_reduce_perf",
-        [GL_ALL_GATHER] = "all_gather_perf",
-        [GL_REDUCE_SCATTER] = "reduce_scatter_perf",
-        [GL_ALLTOALL] = "alltoall_perf",
-        [GL_SENDRECV] = "sendrecv_perf",
-        [GL_BROADCAST] = "broadcast_perf",
-        [GL_REDUCE] = "reduce_perf",
-        [GL_GATHER] = "gather_perf",
-        [GL_SCATTER] = "scatter_perf",
-    };
-    return names[collective];
-}
-
-static const char *perf_dtype(gl_dtype dtype)
-{
-    switch (dtype) {
-    case GL_BF16:
-        return "bfloat16";
-    case GL_FP16:
-        return "half";
-    case GL_FP64:
-        return "double";
-    default:
-        return "float"; /* their own default; FP8 is not in all versions, and the wire sees bytes */
-    }
-}
-
 /* Powers of two enclose the sizes: one command for each curve, and points enough for a plan. */
 static int64_t power_below(int64_t size)
 {
@@ -123,8 +93,9 @@ const char *gl_nccl_tests_command(const gl_measurement *m, gl_arena *arena)
         start = gl_arena_printf(arena, "mpirun -n %d -N %d %s", p->nodes * on_node, on_node, split);
     int64_t low = power_below(m->min_bytes), high = power_above(m->max_bytes);
     return gl_arena_printf(arena, "%s%s -b %" PRId64 " -e %" PRId64 " -f 2 -g %d -d %s -n 20 -c 1",
-                           start, perf_name(m->collective), low, high > low ? high : 2 * low,
-                           several ? 1 : p->ranks, perf_dtype(m->dtype));
+                           start, gl_nccl_tests_program(m->collective), low,
+                           high > low ? high : 2 * low, several ? 1 : p->ranks,
+                           gl_nccl_tests_dtype(m->dtype));
 }
 
 /* ---- a plan's uncertainty ---- */

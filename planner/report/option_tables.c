@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_tables.h"
 
-#include "planner/core/search.h"
+#include "planner/core/layout_text.h"
 #include "planner/report/columns.h"
 #include "planner/report/option_costs.h"
 #include "planner/report/option_parts.h"
@@ -69,8 +69,7 @@ const char *gl_why_no_cost(const gl_plan *plan)
     X("step_time_p10_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(time_p10_s))                      \
     X("step_time_p90_s", NULL, GL_SECONDS, GL_FOR_MACHINES, STEP(time_p90_s))                      \
     X("sequences_per_step", NULL, GL_NUMBER, GL_FOR_MACHINES,                                      \
-      IF_LAYOUT(gl_real((double)gl_workload_microbatches(workload) * workload->batch.micro *       \
-                        workload->parallel.dp)))                                                   \
+      IF_LAYOUT(gl_real(gl_workload_step_sequences(workload))))                                    \
     X("slower_frac", "Slower by", GL_FRACTION, GL_FOR_ALL, gl_real(option->slower_frac))           \
     X("fastest_probability_frac", "P(fastest)", GL_FRACTION, GL_FOR_ALL,                           \
       gl_real(option->fastest_probability))                                                        \

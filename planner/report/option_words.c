@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/option_words.h"
 
-#include "planner/core/search.h"
+#include "planner/core/layout_text.h"
 #include "planner/report/cost_tables.h"
 #include "planner/report/headline.h"
 #include "planner/report/option_parts.h"

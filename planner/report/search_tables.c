@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/report/search_tables.h"
+#include "planner/core/layout_text.h"
 #include "planner/report/columns.h"
 
 #include "planner/report/headline.h"

@@ -121,6 +121,14 @@ END
 export MACHINE=$machine
 expect 1 '' asked
 grep -q 'environment: NCCL_P2P_DISABLE=1' out || fail 'the environment is not looked at'
+# What is named like a secret is one, wherever it stands.
+# shellcheck disable=SC2317 # called by name
+asked() { PATH=$PWD/some:$PATH NCCL_X_TOKEN=geheim doctor --format json; }
+expect 0 '"NCCL_X_TOKEN"' asked
+if grep -q geheim out; then fail 'the environment tells a secret'; fi
+{ cat "$logs/debug_shm.txt"; echo 'vm:1:2 [0] NCCL INFO NCCL_X_CREDENTIAL set by environment to geheim.'; } >told.txt
+says 1 '"NCCL_X_CREDENTIAL"' gpulink-calibrate doctor --log told.txt --format json
+if grep -q geheim out; then fail 'a log tells a secret'; fi
 asked() { PATH=$PWD/some:$PATH doctor; }
 expect 0 '^No fault found$' asked
 

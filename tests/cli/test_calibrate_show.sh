@@ -36,6 +36,13 @@ cmp -s a.db same.db || fail 'the database was replaced by its report'
 says 2 'there is no curve 99' calibrate show a.db --curve 99
 says 2 'curves' calibrate show a.db --table nonsense
 says 2 "did you mean 'markdown'" calibrate show a.db --format markdwn
+# The format is what was said, else what the file ends in.
+says 0 '' calibrate show a.db --output runs.csv --table runs
+grep -q '^scenario,id,label' runs.csv || fail 'runs.csv is no CSV'
+says 0 '' calibrate show a.db --output runs.csv --table runs --format table
+grep -q '^scenario,' runs.csv && fail '--format table wrote CSV'
+says 2 'only plan has it' calibrate show a.db --output runs.xlsx
+[ -e runs.xlsx ] && fail 'a workbook that is none'
 says 2 'an argument is missing' calibrate show
 says 3 'No such file' calibrate show missing.db
 says 3 'directory' calibrate show .

@@ -112,7 +112,7 @@ expect 3 "'ethernet-100' is a link of the catalogue, not a cluster" plan good.ya
 expect 3 "'h200-sxm' is a GPU of the catalogue, not a cluster.*cluster\.gpu" plan good.yaml h200-sxm
 printf '{"hidden_size": 5120,}\n' >comma.json
 expect 3 'comma\.json:1:22: not valid JSON: string or .\}. expected near' plan comma.json "$cluster"
-expect 3 'comma\.json:1:22: not valid JSON: ' check comma.json
+expect 3 'comma\.json:1:22: not valid JSON: ' gpulink-plan check comma.json
 printf 'model: {huggingface: comma.json, sequence: 10}\n' >hf-comma.yaml
 expect 3 'comma\.json:1:22: not valid JSON: ' plan hf-comma.yaml "$cluster"
 printf '{"hidden_size": 5120}\n' >whole.json

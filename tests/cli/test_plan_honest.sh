@@ -90,3 +90,19 @@ checks=$((checks + 1))
 awk '/"operation"/ { name = $0 } /"time_s"/ { gsub(/[^0-9.e+-]/, "", $2); time = $2 }
      /"exposed_s"/ { gsub(/[^0-9.e+-]/, "", $2); if ($2 > time) { print name, time, $2; bad = 1 } }
      END { exit bad }' plan.json || fail 'a row is exposed for longer than it takes'
+
+# Thinned switches have more ports down: where a group fits on a leaf or into a pod only for that, it is said.
+pods() { # CORE_OVERSUBSCRIPTION NODES [OVERSUBSCRIPTION]
+    printf '%s\n' 'cluster: {name: pods, gpu: h200-sxm, nodes: 512, gpus_per_node: 8, intra_node: {link: nvlink4}, inter_node:' \
+        '  {link: ib-ndr, nics_per_node: 8, fabric: rail-optimised, radix: 64,' \
+        "   oversubscription: ${3:-1}, core_oversubscription: $1}}" >pods.yaml
+    gpulink-plan "$model" --cluster pods.yaml --set "parallel.dp=$(($2 * 8))" --set "batch.global=$(($2 * 64))" |
+        tr -s ' \n' ' '
+}
+expect 0 'of 7 makes room for 224 nodes there: with 1 there is room for 128' pods 7 160
+expect 0 'of 2 makes room for 42 nodes there: with 1 there is room for 32' pods 1 40 2
+for owing_nothing in '1 160' '7 128' '7 225' '1 43 2'; do
+    # shellcheck disable=SC2086 # words
+    runs 0 pods $owing_nothing
+    ! grep 'only because' out || fail "pods $owing_nothing: the group is where it would be without thinning"
+done

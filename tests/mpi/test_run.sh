@@ -39,7 +39,10 @@ status=$?
 expect 0 '' 2 --db t.db --budget 30s --precision 20% --max 4KiB --ops all_reduce --dtype int8 -q
 [ -s out ] || [ -s err ] && fail '-q is not quiet'
 check 'int8' equal t.db 'SELECT DISTINCT dtype FROM curve' int8
+export NCCL_X_TOKEN=geheim NCCL_TOPO_FILE=/home/someone/topo.xml
 expect 0 '' 2 --db t.db --budget 30s --precision 20% --max 4KiB --ops all_gather,sendrecv --dtype fp64 --keep-host
+unset NCCL_X_TOKEN NCCL_TOPO_FILE
+check 'no secrets' equal t.db "SELECT environment LIKE '%NCCL_TOPO_FILE=topo.xml%NCCL_X_TOKEN=(set)%' FROM run WHERE host != ''" 1
 check 'a new run' equal t.db "SELECT COUNT(*) FROM run WHERE host != ''" 1
 expect 2 'the mpi backend has no bf16; it measures fp32' 2 --db u.db --dtype bf16
 expect 2 '8 ranks cannot be measured' 2 --db u.db --ranks 8

@@ -33,6 +33,13 @@ static void compare(const gl_workload *w, const gl_cluster *cluster, const gl_ev
     assert_close(e->memory.total_bytes, plan.memory.total_bytes, 1e-12);
     assert_int_equal(e->memory_stage, plan.memory_stage);
     assert_int_equal(e->memory.fits, plan.memory.fits);
+    for (int i = 0; i < w->parallel.pp; i++) {
+        gl_memory memory; /* of every stage by itself: the plan, too, leaves some out */
+        gl_memory_estimate(w, &plan.parameters, &plan.stages[i], cluster->gpu, &memory);
+        assert_true(memory.total_bytes <= plan.memory.total_bytes);
+        if (i == plan.memory_stage)
+            assert_true(memory.total_bytes >= plan.memory.total_bytes);
+    }
     gl_arena_destroy(arena);
 }
 

@@ -5,6 +5,7 @@
  * data/validation as arguments it prints the rank of every run in them; --of-its-time before them:
  * among layouts with the run's ZeRO stage, sequence parallelism, recomputation and no more CP.
  */
+#include "planner/core/layout_text.h"
 #include "planner/core/search.h"
 #include "planner/input/conventions.h"
 #include "tests/support.h"

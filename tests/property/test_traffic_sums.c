@@ -20,7 +20,9 @@ static table build(const gl_workload *w, int stage, gl_arena *arena)
     gl_parameters_build(&w->model, &w->parallel, arena, &t.parameters);
     gl_stages_build(&w->model, &w->parallel, arena, &t.stages);
     t.layout = gl_layout_build(&w->parallel, 8);
-    gl_traffic_build(w, &t.parameters, &t.stages[stage], &t.layout, arena, &t.traffic);
+    gl_traffic_base base;
+    gl_traffic_prepare(w, &t.parameters, &t.stages[stage], &t.layout, arena, &base);
+    gl_traffic_complete(&base, w, &t.parameters, &t.stages[stage], &t.layout, arena, &t.traffic);
     return t;
 }
 

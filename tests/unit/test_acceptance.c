@@ -119,13 +119,18 @@ static gl_plan again(fixture *f)
     return plan;
 }
 
-static gl_acceptance_verdict check_named(const fixture *f, const char *name)
+static const gl_acceptance_check *find_check(const fixture *f, const char *name)
 {
     for (size_t i = 0; i < f->a.check_count; i++)
         if (strcmp(f->a.checks[i].name, name) == 0)
-            return f->a.checks[i].verdict;
+            return &f->a.checks[i];
     fail_msg("no check %s", name);
-    return GL_ACCEPTANCE_UNKNOWN;
+    return f->a.checks;
+}
+
+static gl_acceptance_verdict check_named(const fixture *f, const char *name)
+{
+    return find_check(f, name)->verdict;
 }
 
 static const gl_acceptance_test *smallest(const fixture *f)
@@ -522,6 +527,12 @@ static void test_runs(void **state)
     f.runs[0].environment = "NCCL_ALGO=Ring\nNCCL_DEBUG=INFO";
     judge(&f);
     assert_int_equal(check_named(&f, "environment"), GL_ACCEPTANCE_WARN);
+    /* One value may begin like another. */
+    f.runs[0].environment = "NCCL_IB_TIMEOUT=22";
+    f.runs[1].environment = "NCCL_IB_TIMEOUT=2\nNCCL_IB_TIMEOUT=22";
+    judge(&f);
+    assert_string_equal(find_check(&f, "environment")->found,
+                        "training must be run with NCCL_IB_TIMEOUT=22, NCCL_IB_TIMEOUT=2");
     gl_arena_destroy(f.arena);
 }
 

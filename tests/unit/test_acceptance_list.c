@@ -59,16 +59,18 @@ static void test_by_hand(void **state)
 static void test_refused(void **state)
 {
     (void)state;
-    assert_refused("", 1, "there is no column: 'collective'");
+    assert_refused("", 1, "is empty");
+    assert_refused("ranks,size_bytes\n", 1, "there is no column: 'collective'");
     assert_refused("model:\n  layers: 2\n", 1, "as 'gpulink-plan accept --list' writes it");
-    assert_refused("collective,ranks,size_bytes\n", 2, "the list is empty");
+    assert_refused("collective,ranks,size_bytes\n", 1, "the list is empty");
     assert_refused("collective,ranks,size_bytes\nall_reduse,2,8\n", 2, "'all_reduse'");
     assert_refused("collective,ranks,size_bytes\nreduce,2,8\n", 2, "is none of");
     assert_refused("collective,ranks,size_bytes\nall_reduce,1,8\n", 2, "two ranks");
     assert_refused("collective,ranks,size_bytes\nall_reduce,2x,8\n", 2, "'2x'");
     assert_refused("collective,ranks,size_bytes\nall_reduce,,8\n", 2, "is missing");
     assert_refused("collective,ranks,size_bytes\nall_reduce,2,0\n", 2, "is no size");
-    assert_refused("collective,ranks,size_bytes\n\nall_reduce,2\n", 3, "is missing");
+    assert_refused("collective,ranks,size_bytes\n\nall_reduce,2\n", 3,
+                   "2 cells where the header has 3");
     assert_refused("collective,ranks,size_bytes,nodes\nall_reduce,2,8,3\n", 2, "on so many nodes");
     assert_refused("collective,ranks,size_bytes,dtype\nall_reduce,2,8,fp5\n", 2,
                    "is unknown: 'fp5'");

@@ -90,6 +90,34 @@ static void bus_factors_are_those_of_nccl_tests(void **state)
     assert_true(gl_bus_factor(GL_REDUCE, 1) == 1.0);
 }
 
+static void measured_ones_are_listed(void **state)
+{
+    char list[200] = "";
+    (void)state;
+    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++)
+        if (gl_collective_is_measured((gl_collective)i))
+            snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
+                     list[0] != '\0' ? ", " : "", gl_collective_name((gl_collective)i));
+    assert_string_equal(list, GL_MEASURED_COLLECTIVES);
+}
+
+static void words_of_nccl_tests(void **state)
+{
+    (void)state;
+    for (int i = 0; i < GL_COLLECTIVE_COUNT; i++) {
+        char program[40];
+        snprintf(program, sizeof program, "%s_perf", gl_collective_name((gl_collective)i));
+        assert_string_equal(gl_nccl_tests_program((gl_collective)i), program);
+    }
+    for (int i = GL_DTYPE_NONE + 1; i < GL_DTYPE_COUNT; i++) {
+        gl_dtype back;
+        assert_true(gl_dtype_parse(gl_nccl_tests_dtype((gl_dtype)i), &back));
+        assert_int_equal(back, i == GL_FP8 ? GL_FP32 : i);
+    }
+    assert_string_equal(gl_nccl_tests_dtype(GL_DTYPE_NONE), "float");
+    assert_string_equal(gl_nccl_tests_dtype(GL_UINT32), "uint32");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -98,6 +126,8 @@ int main(void)
         cmocka_unit_test(other_texts_are_refused_and_leave_the_output),
         cmocka_unit_test(types_of_nccl_tests),
         cmocka_unit_test(element_sizes),
+        cmocka_unit_test(measured_ones_are_listed),
+        cmocka_unit_test(words_of_nccl_tests),
         cmocka_unit_test(bus_factors_are_those_of_nccl_tests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,6 +178,12 @@ static void test_bad_files(void **state)
         gl_expected_read_links("name,transport,line\na,nvlink,4\n", "x", arena, &expected, &err));
     assert_int_equal(err.line, 2);
     assert_false(gl_expected_read_gpus("name,links\n,3\n", "x", arena, &expected, &err));
+    assert_false(gl_expected_read_gpus("name,links\na,18x\n", "x", arena, &expected, &err));
+    assert_int_equal(err.line, 2);
+    assert_int_equal(err.column, 3);
+    assert_false(gl_expected_read_gpus("name,rack\na,maybe\n", "x", arena, &expected, &err));
+    assert_false(gl_expected_read_gpus("name,links\na,3,4\n", "x", arena, &expected, &err));
+    assert_non_null(strstr(err.message, "3 cells where the header has 2"));
     assert_true(gl_expected_read_links(
         "# a\nname,transport,line,source\r\n\"a\",shm,4 GB/s,\"b, \"\"c\"\"\"\r\n", "x", arena,
         &expected, &err));

@@ -101,8 +101,6 @@ static void in_place_forms(void **state)
     assert_true(gl_gpu_has_in_place(GL_ALL_REDUCE));
     assert_false(gl_gpu_has_in_place(GL_ALLTOALL));
     assert_false(gl_gpu_has_in_place(GL_SENDRECV));
-    assert_true(gl_gpu_has_collective(GL_BROADCAST));
-    assert_false(gl_gpu_has_collective(GL_GATHER));
 }
 
 int main(void)

@@ -115,8 +115,8 @@ static void test_bad_rates(void **state)
                                         "mixed,0,-1,16,1,1e-5,,,,\n",
          "another run's"},
         {compute_header, "", "no rows"},
-        {compute_header, "gemm,bf16,8192,8192,8192,1.5e-3\n", "6 fields where the header has 7"},
-        {compute_header, "gemm,bf16,8192,8192,8192,1.5e-3,1,1\n", "8 fields"},
+        {compute_header, "gemm,bf16,8192,8192,8192,1.5e-3\n", "6 cells where the header has 7"},
+        {compute_header, "gemm,bf16,8192,8192,8192,1.5e-3,1,1\n", "8 cells"},
         {compute_header, "gemms,bf16,1,1,1,1,1\n", "no kind of rate"},
         {compute_header, "gemm,b16,1,1,1,1,1\n", "no data type"},
         {compute_header, "gemm,none,1,1,1,1,1\n", "needs its data type"},
@@ -162,7 +162,12 @@ static void test_files_that_are_none(void **state)
     assert_non_null(strstr(err.message, "directory"));
     assert_false(gl_import_file("/dev/null", &nothing_said, arena, &result, &err));
     assert_non_null(strstr(err.message, "empty"));
-    assert_refused("SQLite format 3\n", "x", &nothing_said, "merge");
+    char head[] = "SQLite format 3\0\x10";
+    FILE *stream = fmemopen(head, sizeof head, "rb");
+    assert_non_null(stream);
+    assert_false(gl_import_stream(stream, "x", &nothing_said, arena, &result, &err));
+    assert_non_null(strstr(err.message, "merge"));
+    fclose(stream);
     assert_refused("\x01\x02\x03\x04\x05\x06\x07\x08", "x", &nothing_said, "binary");
     assert_refused("\xff\xfe#\x20", "x", &nothing_said, "UTF-16");
 }

@@ -254,14 +254,16 @@ static void test_environment_keeps_only_nccl(void **state)
         "vm:1:2 [0] NCCL INFO NCCL_P2P_DISABLE set by environment to 1",
         "vm:1:2 [0] NCCL INFO NCCL_TOPO_FILE set by environment to /home/someone/topo.xml",
         "vm:1:2 [0] NCCL INFO NCCL_COMM_ID set by environment to 10.0.0.1:1234",
-        "vm:1:2 [0] NCCL INFO PATH set by environment to /bin", NULL});
-    assert_int_equal(log.environment_count, 3);
+        "vm:1:2 [0] NCCL INFO PATH set by environment to /bin",
+        "vm:1:2 [0] NCCL INFO NCCL_X_TOKEN set by environment to geheim", NULL});
+    assert_int_equal(log.environment_count, 4);
     assert_string_equal(log.environment[0], "NCCL_P2P_DISABLE=1");
     assert_string_equal(log.environment[1], "NCCL_TOPO_FILE=topo.xml");
     assert_string_equal(log.environment[2], "NCCL_COMM_ID=(set)");
+    assert_string_equal(log.environment[3], "NCCL_X_TOKEN=(set)");
     gl_nccl_log_environment(&log, arena, "API_TOKEN", "secret");
     gl_nccl_log_environment(&log, arena, "NCCL_lower", "x");
-    assert_int_equal(log.environment_count, 3);
+    assert_int_equal(log.environment_count, 4);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -17,7 +17,9 @@ static table build(const gl_workload *w, int stage)
     gl_parameters_build(&w->model, &w->parallel, t.arena, &t.parameters);
     gl_stages_build(&w->model, &w->parallel, t.arena, &t.stages);
     t.layout = gl_layout_build(&w->parallel, 8);
-    gl_traffic_build(w, &t.parameters, &t.stages[stage], &t.layout, t.arena, &t.traffic);
+    gl_traffic_base base;
+    gl_traffic_prepare(w, &t.parameters, &t.stages[stage], &t.layout, t.arena, &base);
+    gl_traffic_complete(&base, w, &t.parameters, &t.stages[stage], &t.layout, t.arena, &t.traffic);
     return t;
 }
 

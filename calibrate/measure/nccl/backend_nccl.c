@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The NCCL backend: opening, what it says of itself, joining groups, closing. */
+#include "calibrate/import/setting.h"
 #include "calibrate/measure/nccl/gpu.h"
 #include "calibrate/measure/nccl/machine.h"
 #include "calibrate/measure/nccl/nvml.h"
-#include "common/order.h"
+#include "common/hash.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -104,23 +105,6 @@ const char *gl_backend_nccl_version(void)
 
 /* ---- opening ---- */
 
-/* NCCL_* as the user set it, before this program adds to it; what names a machine is left out. */
-static const char *users_settings(gl_arena *arena)
-{
-    gl_nccl_log *log = GL_ARENA_NEW(arena, gl_nccl_log, 1);
-    char name[64];
-    gl_nccl_log_begin(log);
-    for (char **e = environ; *e != NULL; e++) {
-        const char *equals = strchr(*e, '=');
-        if (equals == NULL || equals - *e >= (ptrdiff_t)sizeof name)
-            continue;
-        snprintf(name, sizeof name, "%.*s", (int)(equals - *e), *e);
-        gl_nccl_log_environment(log, arena, name, equals + 1);
-    }
-    qsort(log->environment, log->environment_count, sizeof *log->environment, gl_compare_texts);
-    return gl_arena_join(arena, log->environment, log->environment_count, "\n");
-}
-
 static void first_line(const char *path, char *text, size_t size)
 {
     FILE *file = fopen(path, "r");
@@ -138,9 +122,9 @@ static void name_place(gl_place *place)
     gethostname(host, sizeof host - 1);
     first_line("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     snprintf(key, sizeof key, "%s %s", host, boot);
-    place->machine = gl_places_hash(key);
+    place->machine = gl_hash_text(key);
     const char *id = getenv("NCCL_HOSTID");
-    place->node = id != NULL && id[0] != '\0' ? gl_places_hash(id) : place->machine;
+    place->node = id != NULL && id[0] != '\0' ? gl_hash_text(id) : place->machine;
 }
 
 static bool find_gpus(gl_place *place, gl_error *err)
@@ -171,7 +155,7 @@ static void take_share(gl_nccl *self, const gl_share *shares)
     self->base.ranks = last->rank + last->count;
     self->gpu_count = mine->count;
     for (int i = 0; i < mine->count; i++)
-        self->gpus[i] = (gl_gpu){.device = mine->first + i, .rank = mine->rank + i};
+        self->gpus[i] = (gl_nccl_gpu){.device = mine->first + i, .rank = mine->rank + i};
     node_of_rank = GL_ARENA_NEW(self->arena, int, (size_t)self->base.ranks);
     for (int p = 0; p < self->launch.processes; p++)
         for (int i = 0; i < shares[p].count; i++)
@@ -230,7 +214,8 @@ static bool start(gl_nccl *self, gl_error *err)
     if (!gl_launch_start(&self->launch, err))
         return false;
     self->base.leader = self->launch.process == 0;
-    self->environment = users_settings(self->arena);
+    /* as the user set it, before this program adds to it */
+    self->environment = gl_settings_kept(self->arena, (const char *const *)environ);
     self->capture = gl_capture_begin(find_reset());
     self->dog = gl_watchdog_start();
     if (!share_gpus(self, err) ||
@@ -246,7 +231,7 @@ static bool start(gl_nccl *self, gl_error *err)
 static bool supported(gl_collective collective, gl_dtype dtype, gl_error *err)
 {
     ncclDataType_t ignored;
-    if (!gl_gpu_has_collective(collective))
+    if (!gl_collective_is_measured(collective))
         return gl_fail(err, GL_ERROR_USAGE, "%s cannot be measured with NCCL",
                        gl_collective_name(collective));
     if (!gl_gpu_dtype(dtype, &ignored))
@@ -319,7 +304,7 @@ static double agree(gl_backend *backend, double value)
 
 /* ---- the end ---- */
 
-static void destroy_gpu(gl_gpu *gpu)
+static void destroy_gpu(gl_nccl_gpu *gpu)
 {
     if (gpu->stream == NULL || cudaSetDevice(gpu->device) != cudaSuccess)
         return;

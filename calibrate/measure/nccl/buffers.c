@@ -41,7 +41,8 @@ void gl_gpu_release_buffers(gl_nccl *self)
 }
 
 /* Repeats the rank's tile through the buffer: one small upload, then copies that double. */
-bool gl_gpu_fill(gl_nccl *self, gl_gpu *gpu, unsigned char *buffer, size_t bytes, gl_error *err)
+bool gl_gpu_fill(gl_nccl *self, gl_nccl_gpu *gpu, unsigned char *buffer, size_t bytes,
+                 gl_error *err)
 {
     size_t tile_bytes = GL_PATTERN_PERIOD * (size_t)gl_dtype_bytes(self->dtype);
     unsigned char *tile = malloc(tile_bytes);
@@ -65,7 +66,7 @@ bool gl_gpu_fill(gl_nccl *self, gl_gpu *gpu, unsigned char *buffer, size_t bytes
     return true;
 }
 
-static bool allocate(gl_nccl *self, gl_gpu *gpu, size_t bytes, gl_error *err)
+static bool allocate(gl_nccl *self, gl_nccl_gpu *gpu, size_t bytes, gl_error *err)
 {
     GL_CUDA(self, cudaSetDevice(gpu->device));
     GL_CUDA(self, cudaMalloc((void **)&gpu->send, bytes));
@@ -79,7 +80,7 @@ bool gl_gpu_get_buffers(gl_nccl *self, size_t bytes, gl_error *err)
     if (grow)
         gl_gpu_release_buffers(self);
     for (int i = 0; i < self->gpu_count; i++) {
-        gl_gpu *gpu = &self->gpus[i];
+        gl_nccl_gpu *gpu = &self->gpus[i];
         if (grow && !allocate(self, gpu, bytes, err))
             return false;
         if (gpu->group == NULL)

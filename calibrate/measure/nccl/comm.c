@@ -14,7 +14,7 @@ void gl_gpu_abort_communicators(gl_nccl *self)
     ncclGroupEnd(); /* the failure may have left a group open; without one this only says so */
     gl_watchdog_arm(self->dog, "ending NCCL after an error", 20);
     for (int i = 0; i < self->gpu_count; i++) {
-        gl_gpu *gpu = &self->gpus[i];
+        gl_nccl_gpu *gpu = &self->gpus[i];
         if (gpu->group != NULL)
             ncclCommAbort(gpu->group);
         if (gpu->world != NULL)
@@ -82,7 +82,7 @@ bool gl_gpu_form_world(gl_nccl *self, gl_error *err)
 }
 
 /* Place of a rank in its group, and the group's size. */
-static void place_in_group(const gl_nccl *self, const gl_grouping *grouping, gl_gpu *gpu)
+static void place_in_group(const gl_nccl *self, const gl_grouping *grouping, gl_nccl_gpu *gpu)
 {
     int group = grouping->group_of_rank[gpu->rank];
     gpu->group_rank = gpu->group_ranks = 0;
@@ -100,7 +100,7 @@ static bool split(gl_nccl *self, const gl_grouping *grouping, gl_error *err)
 {
     GL_NCCL(self, ncclGroupStart());
     for (int i = 0; i < self->gpu_count; i++) {
-        gl_gpu *gpu = &self->gpus[i];
+        gl_nccl_gpu *gpu = &self->gpus[i];
         int group = grouping->group_of_rank[gpu->rank];
         place_in_group(self, grouping, gpu);
         GL_NCCL(self, ncclCommSplit(gpu->world, group < 0 ? NCCL_SPLIT_NOCOLOR : group, gpu->rank,

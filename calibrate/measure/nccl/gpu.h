@@ -16,7 +16,7 @@
 
 enum { GL_GPU_WARNINGS_MAX = 16 };
 
-typedef struct gl_gpu {
+typedef struct gl_nccl_gpu {
     int device, rank;        /* CUDA's number, measuring rank */
     cudaStream_t stream;     /* of the collectives */
     ncclComm_t world, group; /* of all ranks; of its group, NULL when idle */
@@ -24,7 +24,7 @@ typedef struct gl_gpu {
     unsigned char *send, *recv; /* buffers of gl_nccl.buffer_bytes */
     cudaEvent_t *events;
     size_t event_count;
-} gl_gpu;
+} gl_nccl_gpu;
 
 typedef struct gl_nccl {
     gl_backend base;
@@ -32,7 +32,7 @@ typedef struct gl_nccl {
     gl_launch launch;
     gl_watchdog *dog;
     gl_capture *capture;
-    gl_gpu gpus[GL_PLACES_GPUS_MAX]; /* of this process */
+    gl_nccl_gpu gpus[GL_PLACES_GPUS_MAX]; /* of this process */
     int gpu_count;
     const char *environment; /* NCCL_* as the user set it */
     const char *warnings[GL_GPU_WARNINGS_MAX + 1];
@@ -97,7 +97,8 @@ void gl_gpu_destroy_communicators(gl_nccl *self);
 double gl_gpu_max_size(gl_backend *backend, gl_dtype dtype);
 bool gl_gpu_get_buffers(gl_nccl *self, size_t bytes, gl_error *err);
 void gl_gpu_release_buffers(gl_nccl *self);
-bool gl_gpu_fill(gl_nccl *self, gl_gpu *gpu, unsigned char *buffer, size_t bytes, gl_error *err);
+bool gl_gpu_fill(gl_nccl *self, gl_nccl_gpu *gpu, unsigned char *buffer, size_t bytes,
+                 gl_error *err);
 
 /* issue.c */
 bool gl_gpu_dtype(gl_dtype dtype, ncclDataType_t *type); /* false: this NCCL has no such type */
@@ -109,7 +110,7 @@ bool gl_gpu_call_once(gl_nccl *self, double size_bytes, bool in_place, gl_error 
 bool gl_gpu_measure(gl_backend *backend, double size_bytes, bool in_place, int warmup,
                     int iterations, double *times_s, gl_error *err);
 
-bool gl_gpu_wait_event(gl_nccl *self, const gl_gpu *gpu, cudaEvent_t event, gl_error *err);
+bool gl_gpu_wait_event(gl_nccl *self, const gl_nccl_gpu *gpu, cudaEvent_t event, gl_error *err);
 
 /* verify.c, observe.c */
 bool gl_gpu_verify(gl_backend *backend, double size_bytes, bool in_place, double *wrong,

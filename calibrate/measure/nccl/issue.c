@@ -32,7 +32,7 @@ bool gl_gpu_dtype(gl_dtype dtype, ncclDataType_t *type)
 
 typedef struct call {
     const gl_gpu_layout *layout;
-    const gl_gpu *gpu;
+    const gl_nccl_gpu *gpu;
     const unsigned char *send;
     unsigned char *recv;
     ncclDataType_t type;
@@ -95,8 +95,9 @@ static ncclResult_t call_nccl(gl_collective collective, const call *c)
     }
 }
 
-static ncclResult_t call_on(const gl_nccl *self, const gl_gpu *gpu, const gl_gpu_layout *layout,
-                            size_t shift, bool in_place, ncclDataType_t type)
+static ncclResult_t call_on(const gl_nccl *self, const gl_nccl_gpu *gpu,
+                            const gl_gpu_layout *layout, size_t shift, bool in_place,
+                            ncclDataType_t type)
 {
     size_t rank_bytes = (size_t)gpu->group_rank * layout->element_bytes;
     call c = {layout, gpu, gpu->send + shift, gpu->recv + shift, type};

@@ -37,7 +37,7 @@ static bool allocate(gl_lab *lab, gl_error *err)
     return true;
 }
 
-bool gl_lab_open(gl_lab *lab, gl_nccl *backend, gl_gpu *gpu, const gl_gemm_bytes *wanted,
+bool gl_lab_open(gl_lab *lab, gl_nccl *backend, gl_nccl_gpu *gpu, const gl_gemm_bytes *wanted,
                  gl_error *err)
 {
     lab->backend = backend;

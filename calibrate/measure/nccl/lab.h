@@ -11,7 +11,7 @@ enum { GL_LAB_EVENTS = 64 };
 
 typedef struct gl_lab {
     gl_nccl *backend;
-    gl_gpu *gpu;
+    gl_nccl_gpu *gpu;
     gl_blas *blas;
     cudaStream_t stream;
     unsigned char *weights, *inputs, *outputs;
@@ -22,7 +22,7 @@ typedef struct gl_lab {
 } gl_lab;
 
 /* Gets room for matrices of up to `wanted`, less when the memory is not there. Zeroed before. */
-bool gl_lab_open(gl_lab *lab, gl_nccl *backend, gl_gpu *gpu, const gl_gemm_bytes *wanted,
+bool gl_lab_open(gl_lab *lab, gl_nccl *backend, gl_nccl_gpu *gpu, const gl_gemm_bytes *wanted,
                  gl_error *err);
 void gl_lab_close(gl_lab *lab);
 

@@ -52,13 +52,6 @@ bool gl_gpu_has_in_place(gl_collective collective)
     return collective != GL_ALLTOALL && collective != GL_SENDRECV;
 }
 
-bool gl_gpu_has_collective(gl_collective collective)
-{
-    return collective == GL_ALL_REDUCE || collective == GL_ALL_GATHER ||
-           collective == GL_REDUCE_SCATTER || collective == GL_ALLTOALL ||
-           collective == GL_SENDRECV || collective == GL_BROADCAST;
-}
-
 int gl_gpu_batch(double call_s)
 {
     if (!(call_s > 0))

@@ -36,9 +36,6 @@ size_t gl_gpu_shift(const gl_gpu_layout *layout, size_t buffer_bytes, size_t i);
 /* Does an in-place form exist? alltoall and sendrecv have none in NCCL. */
 bool gl_gpu_has_in_place(gl_collective collective);
 
-/* Can this backend run it? */
-bool gl_gpu_has_collective(gl_collective collective);
-
 /* Calls between two events, so that the events' own time (a few microseconds) vanishes. */
 int gl_gpu_batch(double call_s);
 

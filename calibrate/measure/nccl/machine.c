@@ -2,13 +2,11 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "calibrate/measure/nccl/machine.h"
 
+#include "calibrate/import/command.h"
+
 #include <ctype.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { TEXT_MAX = 1 << 20 };
 
 /* "ESC [ 4 m" and the like */
 static size_t escape_length(const char *text)
@@ -46,23 +44,6 @@ void gl_machine_clean(char *text)
         }
 }
 
-static char *output_of(gl_arena *arena, const char *command)
-{
-    char *text = malloc(TEXT_MAX);
-    /* The commands are constants. NOLINTNEXTLINE(cert-env33-c) */
-    FILE *pipe = text != NULL ? popen(command, "r") : NULL;
-    char *kept = NULL;
-    if (pipe != NULL) {
-        text[fread(text, 1, TEXT_MAX - 1, pipe)] = '\0';
-        if (pclose(pipe) == 0 && text[0] != '\0') {
-            gl_machine_clean(text);
-            kept = gl_arena_strdup(arena, text);
-        }
-    }
-    free(text);
-    return kept;
-}
-
 void gl_machine_texts(gl_arena *arena, const gl_machine_text **texts, size_t *count)
 {
     static const char *const commands[] = {"nvidia-smi topo -m", "nvidia-smi topo -p2p r",
@@ -71,9 +52,12 @@ void gl_machine_texts(gl_arena *arena, const gl_machine_text **texts, size_t *co
     gl_machine_text *found = GL_ARENA_NEW(arena, gl_machine_text, COMMANDS);
     *count = 0;
     for (size_t i = 0; i < COMMANDS; i++) {
-        char *text = output_of(arena, gl_arena_printf(arena, "%s 2>/dev/null", commands[i]));
-        if (text != NULL)
-            found[(*count)++] = (gl_machine_text){commands[i], text};
+        size_t length;
+        char *text = gl_command_output(arena, commands[i], &length);
+        if (text == NULL)
+            continue;
+        gl_machine_clean(text);
+        found[(*count)++] = (gl_machine_text){commands[i], text};
     }
     *texts = found;
 }

@@ -4,14 +4,6 @@
 #include <assert.h>
 #include <string.h>
 
-uint64_t gl_places_hash(const char *text)
-{
-    uint64_t hash = UINT64_C(14695981039346656037);
-    for (; *text != '\0'; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    return hash;
-}
-
 static bool same_gpus(const gl_place *a, const gl_place *b)
 {
     return a->visible == b->visible &&

@@ -30,7 +30,4 @@ typedef struct gl_share {
  */
 bool gl_places_share(const gl_place *places, int processes, gl_share *shares, gl_error *err);
 
-/* FNV-1a of a text. */
-uint64_t gl_places_hash(const char *text);
-
 #endif

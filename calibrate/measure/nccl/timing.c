@@ -30,7 +30,7 @@ static const double short_call_s = 1e-3;
 static bool reserve_events(gl_nccl *self, size_t count, gl_error *err)
 {
     for (int i = 0; i < self->gpu_count; i++) {
-        gl_gpu *gpu = &self->gpus[i];
+        gl_nccl_gpu *gpu = &self->gpus[i];
         if (gpu->event_count >= count)
             continue;
         GL_CUDA(self, cudaSetDevice(gpu->device));
@@ -53,7 +53,7 @@ static bool record_event(gl_nccl *self, size_t event, gl_error *err)
     return true;
 }
 
-static bool check_communicator(gl_nccl *self, const gl_gpu *gpu, gl_error *err)
+static bool check_communicator(gl_nccl *self, const gl_nccl_gpu *gpu, gl_error *err)
 {
     ncclResult_t state = ncclSuccess;
     GL_NCCL(self, ncclCommGetAsyncError(gpu->group, &state));
@@ -62,7 +62,7 @@ static bool check_communicator(gl_nccl *self, const gl_gpu *gpu, gl_error *err)
     return true;
 }
 
-bool gl_gpu_wait_event(gl_nccl *self, const gl_gpu *gpu, cudaEvent_t event, gl_error *err)
+bool gl_gpu_wait_event(gl_nccl *self, const gl_nccl_gpu *gpu, cudaEvent_t event, gl_error *err)
 {
     const struct timespec nap = {.tv_nsec = 20000};
     for (unsigned polls = 1;; polls++) {
@@ -97,7 +97,7 @@ static bool elapsed(gl_nccl *self, size_t from, size_t to, double *seconds, gl_e
     *seconds = 0;
     for (int i = 0; i < self->gpu_count; i++) {
         float ms = 0;
-        gl_gpu *gpu = &self->gpus[i];
+        gl_nccl_gpu *gpu = &self->gpus[i];
         if (gpu->group == NULL)
             continue;
         GL_CUDA(self, cudaEventElapsedTime(&ms, gpu->events[from], gpu->events[to]));

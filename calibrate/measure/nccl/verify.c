@@ -8,13 +8,13 @@
 
 enum { SENTINEL = 0xa5 }; /* what stands where nothing arrived */
 
-static unsigned char *result_of(const gl_gpu *gpu, const gl_gpu_layout *layout, bool in_place)
+static unsigned char *result_of(const gl_nccl_gpu *gpu, const gl_gpu_layout *layout, bool in_place)
 {
     size_t offset = in_place ? layout->recv_offset * (size_t)gpu->group_rank : 0;
     return gpu->recv + offset * layout->element_bytes;
 }
 
-static bool prepare(gl_nccl *self, gl_gpu *gpu, const gl_gpu_layout *layout, bool in_place,
+static bool prepare(gl_nccl *self, gl_nccl_gpu *gpu, const gl_gpu_layout *layout, bool in_place,
                     gl_error *err)
 {
     size_t offset = in_place ? layout->send_offset * (size_t)gpu->group_rank : 0;
@@ -26,8 +26,8 @@ static bool prepare(gl_nccl *self, gl_gpu *gpu, const gl_gpu_layout *layout, boo
                        layout->send_elements * layout->element_bytes, err);
 }
 
-static bool compare(gl_nccl *self, const gl_gpu *gpu, const gl_gpu_layout *layout, bool in_place,
-                    unsigned char *host, double *wrong, gl_error *err)
+static bool compare(gl_nccl *self, const gl_nccl_gpu *gpu, const gl_gpu_layout *layout,
+                    bool in_place, unsigned char *host, double *wrong, gl_error *err)
 {
     const unsigned char *result = result_of(gpu, layout, in_place);
     size_t first, length, bytes = layout->element_bytes;

@@ -2,7 +2,7 @@
 /* RFC 4180, and what is refused. */
 #include "tests/support.h"
 
-#include "planner/input/csv_file.h"
+#include "common/csv.h"
 
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ static gl_csv_file parsed(gl_arena *arena, const char *text)
 {
     gl_csv_file csv;
     gl_error err;
-    if (!gl_csv_parse("t.csv", text, strlen(text), arena, &csv, &err))
+    if (!gl_csv_parse("t.csv", text, strlen(text), GL_CSV_PLAIN, arena, &csv, &err))
         fail_msg("%s", err.message);
     return csv;
 }
@@ -58,7 +58,7 @@ static void assert_refused(const char *text, size_t length, int line, int column
     gl_arena *arena = gl_arena_create();
     gl_csv_file csv = {.rows = 77};
     gl_error err;
-    assert_false(gl_csv_parse("t.csv", text, length, arena, &csv, &err));
+    assert_false(gl_csv_parse("t.csv", text, length, GL_CSV_PLAIN, arena, &csv, &err));
     assert_int_equal(csv.rows, 77);
     assert_int_equal(err.status, GL_ERROR_INPUT);
     if (strstr(err.message, fragment) == NULL || err.line != line || err.column != column)
@@ -116,15 +116,18 @@ static void test_limits(void **state)
     free(cell);
 }
 
-static void test_files(void **state)
+static void test_comments(void **state)
 {
     (void)state;
+    static const char text[] = "# \"about\r\n\na,b\n# 1,2,3\n1,#2\n#";
     gl_arena *arena = gl_arena_create();
     gl_csv_file csv;
-    gl_error err;
-    assert_false(gl_csv_load("/nowhere/t.csv", arena, &csv, &err));
-    assert_non_null(strstr(err.message, "no such file"));
-    assert_false(gl_csv_load("/", arena, &csv, &err));
+    assert_true(gl_csv_parse("t.csv", text, strlen(text), GL_CSV_COMMENTS, arena, &csv, NULL));
+    assert_int_equal(csv.rows, 1);
+    assert_string_equal(cell(&csv, 0, 1), "#2");
+    assert_int_equal(gl_csv_cell_at(&csv, 0, 0)->line, 5);
+    assert_int_equal(gl_csv_column(&csv, "b"), 1);
+    assert_int_equal(gl_csv_column(&csv, "c"), 2);
     gl_arena_destroy(arena);
 }
 
@@ -133,7 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain_rows), cmocka_unit_test(test_quotes),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_position_behind_umlauts),
-        cmocka_unit_test(test_limits),     cmocka_unit_test(test_files),
+        cmocka_unit_test(test_limits),     cmocka_unit_test(test_comments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

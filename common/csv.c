@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/input/csv_file.h"
+#include "common/csv.h"
 
+#include "common/text.h"
 #include "common/utf8.h"
-#include "planner/input/file_text.h"
 
 #include <string.h>
 
 enum {
     COLUMNS_MAX = 256,
     ROWS_MAX = 100000,
-    CELLS_MAX = 1000000,
+    CELLS_MAX = 3000000,
     CELL_MAX = 64 * 1024,
     NAME_SHOWN = 60
 };
@@ -19,6 +19,7 @@ typedef struct reader {
     int line, column; /* of `next`, columns in characters */
     gl_arena *arena;
     gl_csv_file *csv;
+    bool comments; /* lines that begin with '#' are */
     size_t cells, capacity;
     char *cell; /* the one being read */
     size_t used, room;
@@ -71,6 +72,17 @@ static void skip_line_end(reader *r)
         r->next++;
     r->line++;
     r->column = 1;
+}
+
+/* Goes past a line that holds nothing, or a comment; false when it holds cells. */
+static bool skip_line(reader *r)
+{
+    if (r->comments && !at_end(r) && *r->next == '#')
+        r->next += strcspn(r->next, "\n");
+    else if (!at_line_end(r))
+        return false;
+    skip_line_end(r);
+    return true;
 }
 
 static bool take(reader *r)
@@ -130,7 +142,7 @@ static bool read_cell(reader *r)
     gl_csv_cell cell = {.line = r->line, .column = r->column};
     r->used = 0;
     if (r->cells == CELLS_MAX)
-        return fail_here(r, r->line, r->column, "more than 1000000 cells");
+        return fail_here(r, r->line, r->column, "more than 3000000 cells");
     if (!(!at_end(r) && *r->next == '"' ? read_quoted(r) : read_plain(r)))
         return false;
     cell.text = gl_arena_strndup(r->arena, r->cell != NULL ? r->cell : "", r->used);
@@ -173,8 +185,8 @@ static bool check_header(const reader *r)
 
 static bool read_header(reader *r)
 {
-    while (!at_end(r) && at_line_end(r))
-        skip_line_end(r);
+    while (!at_end(r) && skip_line(r))
+        ;
     if (at_end(r))
         return fail_here(r, 1, 1, "is empty; a CSV file with a header row is expected");
     return read_row(r, &r->csv->columns) && check_header(r);
@@ -186,10 +198,8 @@ static bool read_rows(reader *r)
     while (!at_end(r)) {
         int line = r->line;
         size_t count;
-        if (at_line_end(r)) {
-            skip_line_end(r);
+        if (skip_line(r))
             continue;
-        }
         if (csv->rows == ROWS_MAX)
             return fail_here(r, line, 1, "more than 100000 rows");
         if (!read_row(r, &count))
@@ -205,14 +215,12 @@ static bool read_rows(reader *r)
     return true;
 }
 
-bool gl_csv_parse(const char *name, const char *text, size_t length, gl_arena *arena,
-                  gl_csv_file *csv, gl_error *err)
+bool gl_csv_parse(const char *name, const char *text, size_t length, gl_csv_comments comments,
+                  gl_arena *arena, gl_csv_file *csv, gl_error *err)
 {
-    static const char byte_order_mark[] = "\xef\xbb\xbf";
-    if (length >= 3 && memcmp(text, byte_order_mark, 3) == 0) {
-        text += 3;
-        length -= 3;
-    }
+    size_t skipped = gl_mark_length(text, length);
+    text += skipped;
+    length -= skipped;
     gl_csv_file read = {.name = gl_arena_strdup(arena, name)};
     /* A copy with its end marked: characters are looked at as C strings. */
     text = gl_arena_strndup(arena, text, length);
@@ -222,6 +230,7 @@ bool gl_csv_parse(const char *name, const char *text, size_t length, gl_arena *a
                 .column = 1,
                 .arena = arena,
                 .csv = &read,
+                .comments = comments == GL_CSV_COMMENTS,
                 .err = err};
     if (strlen(text) < length)
         return fail_here(&r, 0, 0, "is a binary file (NUL byte); a CSV file is expected");
@@ -231,11 +240,10 @@ bool gl_csv_parse(const char *name, const char *text, size_t length, gl_arena *a
     return true;
 }
 
-bool gl_csv_load(const char *path, gl_arena *arena, gl_csv_file *csv, gl_error *err)
+size_t gl_csv_column(const gl_csv_file *csv, const char *name)
 {
-    const char *text;
-    size_t length;
-    const char *name = strcmp(path, "-") == 0 ? "standard input" : path;
-    return gl_file_text_read(path, arena, &text, &length, err) &&
-           gl_csv_parse(name, text, length, arena, csv, err);
+    size_t i = 0;
+    while (i < csv->columns && strcmp(csv->cells[i].text, name) != 0)
+        i++;
+    return i;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stands in where hwloc is absent. */
-#include "calibrate/measure/facts.h"
+#include "calibrate/measure/locality.h"
 
-const char *gl_facts_locality(gl_arena *arena)
+const char *gl_measure_locality(gl_arena *arena)
 {
     (void)arena;
     return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "calibrate/measure/facts.h"
+#include "calibrate/measure/locality.h"
 
 #include <hwloc.h>
+#include <stdbool.h>
 
 /* The NUMA node that is nearest to a device. */
 static hwloc_obj_t numa_of(hwloc_topology_t topology, hwloc_obj_t device)
@@ -47,7 +48,7 @@ static const char *add_devices(hwloc_topology_t topology, const char *text, gl_a
     return text;
 }
 
-const char *gl_facts_locality(gl_arena *arena)
+const char *gl_measure_locality(gl_arena *arena)
 {
     hwloc_topology_t topology;
     if (hwloc_topology_init(&topology) != 0)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "planner/cli/output_options.h"
+#include "common/output_options.h"
+
 #include "common/text.h"
-#include "common/texts.h"
-#include "planner/cli/messages.h"
-#include "planner/report/charts.h"
 
 #include <string.h>
 
@@ -40,26 +38,11 @@ static const char *others(const gl_output_options *options)
     return options->can_trace ? ", markdown, html, trace or xlsx" : ", markdown or html";
 }
 
-/* Who writes to plan.pdf wants no text with that name. */
-static void warn_of_ending(const gl_output_options *options)
-{
-    char shown[64];
-    const char *ending = options->output != NULL && !options->quiet
-                             ? gl_format_unknown_ending(options->output)
-                             : NULL;
-    if (ending != NULL)
-        gl_cli_warn("--output: the ending '%s' is no format that is written here: it holds a table "
-                    "as plain text; endings: %s, or say --format",
-                    gl_printable(ending, shown, sizeof shown),
-                    options->can_trace ? GL_FORMAT_ENDINGS : GL_FORMAT_ENDINGS_REPORT);
-}
-
 static bool check_format(gl_output_options *options, gl_error *err)
 {
     if (options->format_name == NULL && options->output != NULL)
         options->format_name = gl_format_of_file(options->output);
     if (options->format_name == NULL) {
-        warn_of_ending(options);
         options->format = GL_FORMAT_TABLE;
         return true;
     }
@@ -69,14 +52,20 @@ static bool check_format(gl_output_options *options, gl_error *err)
         return check_xlsx(options, err);
     if (gl_format_parse(options->format_name, &options->format))
         return true;
+    size_t count = 0;
+    while (gl_format_names[count] != NULL)
+        count++;
+    const char *near = gl_nearest(options->format_name, gl_format_names, count);
     char name[64];
-    return gl_fail(err, GL_ERROR_USAGE, "--format '%s' is not known: use table, csv, json%s",
-                   gl_printable(options->format_name, name, sizeof name), others(options));
+    return gl_fail(err, GL_ERROR_USAGE, "--format '%s' is not known%s%s%s: use table, csv, json%s",
+                   gl_printable(options->format_name, name, sizeof name),
+                   near != NULL ? " (did you mean '" : "", near != NULL ? near : "",
+                   near != NULL ? "'?)" : "", others(options));
 }
 
 static bool check_table(const gl_output_options *options, const char *const *tables, gl_error *err)
 {
-    if (options->table == NULL)
+    if (options->table == NULL || tables == NULL)
         return true;
     size_t count = 0;
     for (; tables[count] != NULL; count++)
@@ -94,44 +83,27 @@ bool gl_output_options_check(gl_output_options *options, const char *const *tabl
     return check_format(options, err) && check_table(options, tables, err);
 }
 
+const char *gl_output_ending_doubt(const gl_output_options *options, gl_arena *arena)
+{
+    char shown[64];
+    const char *ending = options->format_name == NULL && options->output != NULL
+                             ? gl_format_unknown_ending(options->output)
+                             : NULL;
+    if (ending == NULL)
+        return NULL;
+    return gl_arena_printf(arena,
+                           "--output: the ending '%s' is no format that is written here: the file "
+                           "holds tables as plain text; endings: %s, or say --format",
+                           gl_printable(ending, shown, sizeof shown),
+                           options->can_trace ? GL_FORMAT_ENDINGS : GL_FORMAT_ENDINGS_REPORT);
+}
+
 bool gl_output_for_people(const gl_output_options *options)
 {
     return options->format != GL_FORMAT_CSV && options->format != GL_FORMAT_JSON;
 }
 
-/* The same warning of many scenarios is said once. */
-void gl_output_warnings(const gl_output_options *options, const gl_report *report)
-{
-    gl_arena *arena = gl_arena_create();
-    gl_texts said = {0};
-    for (size_t i = 0; i < report->scenario_count && !options->quiet; i++) {
-        const gl_scenario *scenario = &report->scenarios[i];
-        for (size_t k = 0; k < scenario->warning_count; k++) {
-            if (gl_texts_have(&said, scenario->warnings[k]))
-                continue;
-            gl_texts_add(&said, arena, scenario->warnings[k]);
-            gl_cli_warn("%s", scenario->warnings[k]);
-        }
-    }
-    gl_arena_destroy(arena);
-}
-
-/* Echoes of the input have no column for people. */
-static bool check_audience(const gl_output_options *options, const gl_report *report, gl_error *err)
-{
-    for (size_t i = 0; i < report->scenario_count; i++)
-        if (report->scenarios[i].table_count > 0)
-            return true;
-    if (options->table == NULL || !gl_output_for_people(options))
-        return true;
-    return gl_fail(
-        err, GL_ERROR_USAGE,
-        "--table %s holds the input as it was understood, for machines: add --format csv "
-        "or --format json",
-        options->table);
-}
-
-bool gl_output_report(const gl_output_options *options, const gl_report *report,
+bool gl_output_render(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err)
 {
     bool standard = gl_output_is_standard(options->output);
@@ -141,14 +113,5 @@ bool gl_output_report(const gl_output_options *options, const gl_report *report,
         .csv_table = options->table != NULL ? options->table : csv_table,
         .only_table = options->table,
     };
-    if (!check_audience(options, report, err))
-        return false;
-    gl_arena *arena = gl_arena_create();
-    if (options->format == GL_FORMAT_HTML)
-        report = gl_charts_add(report, arena);
-    bool done = gl_render_to(options->output, report, options->format, &how, err);
-    if (done && options->format == GL_FORMAT_CSV)
-        gl_output_warnings(options, report);
-    gl_arena_destroy(arena);
-    return done;
+    return gl_render_to(options->output, report, options->format, &how, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Options that every command with an answer has: format, file, table, colour, verbosity. */
-#ifndef GL_PLANNER_CLI_OUTPUT_OPTIONS_H
-#define GL_PLANNER_CLI_OUTPUT_OPTIONS_H
+/* Options of every command that answers with tables: format, file, table, colour. */
+#ifndef GL_COMMON_OUTPUT_OPTIONS_H
+#define GL_COMMON_OUTPUT_OPTIONS_H
 
 #include "common/options.h"
 #include "common/render.h"
@@ -22,14 +22,16 @@ typedef struct gl_output_options {
 
 #define GL_REPORT_FORMATS "table, csv, json, markdown or html"
 
-/* FORMATS: what the command can write, as its help says it. */
-#define GL_OUTPUT_OPTIONS(TARGET, MEMBER, FORMATS)                                                 \
+/* Rows of a command's table of options. FORMATS: what the command can write, as its help says it;
+ * LETTER and TABLES: short name and help of --table. */
+#define GL_OUTPUT_OPTIONS(TARGET, MEMBER, FORMATS, LETTER, TABLES)                                 \
     {.name = "format",                                                                             \
      .letter = 'f',                                                                                \
      .type = GL_OPTION_TEXT,                                                                       \
      .value_name = "FORMAT",                                                                       \
      .help = FORMATS " (default table, or as FILE ends).",                                         \
-     .offset = offsetof(TARGET, MEMBER.format_name)},                                              \
+     .offset = offsetof(TARGET, MEMBER.format_name),                                               \
+     .choices = gl_format_names},                                                                  \
         {.name = "output",                                                                         \
          .letter = 'o',                                                                            \
          .type = GL_OPTION_TEXT,                                                                   \
@@ -37,40 +39,32 @@ typedef struct gl_output_options {
          .help = "Write the answer to FILE instead of standard output.",                           \
          .offset = offsetof(TARGET, MEMBER.output)},                                               \
         {.name = "table",                                                                          \
-         .letter = 't',                                                                            \
+         .letter = LETTER,                                                                         \
          .type = GL_OPTION_TEXT,                                                                   \
          .value_name = "NAME",                                                                     \
-         .help = "Only this table; of a CSV, which one it holds.",                                 \
+         .help = TABLES,                                                                           \
          .offset = offsetof(TARGET, MEMBER.table)},                                                \
-        {.name = "color",                                                                          \
-         .type = GL_OPTION_CHOICE,                                                                 \
-         .value_name = "WHEN",                                                                     \
-         .help = "auto: on a terminal without NO_COLOR.",                                          \
-         .offset = offsetof(TARGET, MEMBER.color),                                                 \
-         .choices = gl_color_choices},                                                             \
-        {.name = "quiet",                                                                          \
-         .letter = 'q',                                                                            \
-         .type = GL_OPTION_FLAG,                                                                   \
-         .help = "No warnings and no progress on standard error.",                                 \
-         .offset = offsetof(TARGET, MEMBER.quiet)},                                                \
     {                                                                                              \
-        .name = "verbose", .letter = 'v', .type = GL_OPTION_FLAG,                                  \
-        .help = "Say on standard error what was read.", .offset = offsetof(TARGET, MEMBER.verbose) \
+        .name = "color", .type = GL_OPTION_CHOICE, .value_name = "WHEN",                           \
+        .help = "auto: on a terminal without NO_COLOR.", .offset = offsetof(TARGET, MEMBER.color), \
+        .choices = gl_color_choices                                                                \
     }
 
-/* Checks format and table name against `tables` (NULL-terminated) before anything is computed, and
- * sets `format`. */
+/* Sets `format`: as given, else as the file ends, else a table. A format that the command cannot
+ * write is a usage error, and so is a table that is not among `tables` (NULL-terminated; NULL: only
+ * the answer shows which there are, and gl_render refuses others). */
 bool gl_output_options_check(gl_output_options *options, const char *const *tables, gl_error *err);
+
+/* What to warn of, in the arena, when a table is written only because FILE ends in no format
+ * ("plan.pdf"); NULL: nothing. */
+const char *gl_output_ending_doubt(const gl_output_options *options, gl_arena *arena);
 
 /* Is the format one that people read? */
 bool gl_output_for_people(const gl_output_options *options);
 
-/* Renders to where the options say. `csv_table` is the CSV's default table. Warnings go to standard
- * error where the format has no room for them (CSV) and -q was not given. */
-bool gl_output_report(const gl_output_options *options, const gl_report *report,
+/* Renders to where the options say, as they and the terminal say. `csv_table`: which table a CSV
+ * holds when the user names none. */
+bool gl_output_render(const gl_output_options *options, const gl_report *report,
                       const char *csv_table, gl_error *err);
-
-/* Warnings to standard error, unless -q was given. */
-void gl_output_warnings(const gl_output_options *options, const gl_report *report);
 
 #endif
