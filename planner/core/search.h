@@ -47,6 +47,11 @@ extern const char *const gl_search_axis_names[GL_SEARCH_AXIS_COUNT + 1];
 /* The value of one axis, from one workload to the other. */
 void gl_search_axis_copy(gl_search_axis axis, const gl_workload *from, gl_workload *to);
 
+/* " --set parallel.tp=2 --set batch.micro=4": what makes this layout of the workload; "": nothing.
+ */
+const char *gl_search_options_text(const gl_workload *workload, const gl_parallel *parallel,
+                                   const gl_batch *batch, gl_arena *arena);
+
 typedef struct gl_search_progress {
     int64_t done, total; /* layouts looked at, legal or not */
     double best_s;       /* fastest so far; INFINITY = none */

@@ -44,13 +44,55 @@ void gl_search_axis_copy(gl_search_axis axis, const gl_workload *from, gl_worklo
            axes[axis].size);
 }
 
+static bool is_equal(gl_search_axis axis, const gl_parallel *a, const gl_batch *x,
+                     const gl_parallel *b, const gl_batch *y)
+{
+    return memcmp(value_at(axis, a, x), value_at(axis, b, y), axes[axis].size) == 0;
+}
+
+/* As the field takes it. */
+static const char *value_text(gl_search_axis axis, const gl_parallel *parallel,
+                              const gl_batch *batch, gl_arena *arena)
+{
+    switch (axis) {
+    case GL_SEARCH_SCHEDULE:
+        return gl_schedule_names[parallel->schedule];
+    case GL_SEARCH_CP_METHOD:
+        return gl_cp_methods[parallel->cp_method];
+    case GL_SEARCH_RECOMPUTE:
+        return gl_recompute_names[parallel->recompute];
+    case GL_SEARCH_SEQUENCE_PARALLEL:
+        return parallel->sequence_parallel ? "true" : "false";
+    default: {
+        int value;
+        memcpy(&value, value_at(axis, parallel, batch), sizeof value);
+        return gl_arena_printf(arena, "%d", value);
+    }
+    }
+}
+
+const char *gl_search_options_text(const gl_workload *workload, const gl_parallel *parallel,
+                                   const gl_batch *batch, gl_arena *arena)
+{
+    const char *text = "";
+    for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++) {
+        gl_search_axis axis = (gl_search_axis)i;
+        if (!is_equal(axis, &workload->parallel, &workload->batch, parallel, batch))
+            text = gl_arena_printf(arena, "%s --set %s=%s", text, axes[i].path,
+                                   value_text(axis, parallel, batch, arena));
+    }
+    if (workload->parallel.accumulate != parallel->accumulate)
+        text = gl_arena_printf(arena, "%s --set parallel.accumulate=%s", text,
+                               parallel->accumulate ? "true" : "false");
+    return text;
+}
+
 /* How often gradients move goes with the ZeRO stage. */
 bool gl_search__is_same(const gl_parallel *a, const gl_batch *x, const gl_parallel *b,
                         const gl_batch *y)
 {
     for (int i = 0; i < GL_SEARCH_AXIS_COUNT; i++)
-        if (memcmp(value_at((gl_search_axis)i, a, x), value_at((gl_search_axis)i, b, y),
-                   axes[i].size) != 0)
+        if (!is_equal((gl_search_axis)i, a, x, b, y))
             return false;
     return a->accumulate == b->accumulate;
 }

@@ -16,6 +16,8 @@
 static const double NOT_NEEDED_FACTOR = 4.0;
 /* Rows that come as near as this to a sum make it. */
 static const double ROWS_MAKE_FRAC = 0.02;
+/* Norms and losses: so few bytes of a step need no bandwidth. */
+static const double FEW_BYTES = 64 << 10;
 /* A measurement is advised when it settles this share of the variance. */
 static const double NOTICEABLE_SHARE = 0.1;
 
@@ -50,12 +52,15 @@ static const char *subject_line(const gl_plan *plan, gl_arena *arena)
     long long ranks = (long long)gl_workload_ranks(workload);
     long long idle = (long long)idle_gpus(plan);
     const char *degrees = gl_degrees_text(&workload->parallel, arena);
-    return gl_arena_printf(arena, "%s, %s parameters, on %lld GPU%s: %s\n%s (%d x %d GPUs%s)\n\n",
-                           workload->model.name, big_number((double)plan->parameters.total, arena),
-                           ranks, ranks == 1 ? "" : "s",
-                           degrees[0] != '\0' ? degrees : "no parallelism", cluster->name,
-                           cluster->nodes, cluster->gpus_per_node,
-                           idle > 0 ? gl_arena_printf(arena, ", %lld of them idle", idle) : "");
+    return gl_arena_printf(
+        arena,
+        "%s, %s parameters, on %lld GPU%s: %s; %lld x %lld tokens a step\n"
+        "%s (%d x %d GPUs%s)\n\n",
+        workload->model.name, big_number((double)plan->parameters.total, arena), ranks,
+        ranks == 1 ? "" : "s", degrees[0] != '\0' ? degrees : "no parallelism",
+        (long long)gl_workload_step_sequences(workload), (long long)workload->model.sequence,
+        cluster->name, cluster->nodes, cluster->gpus_per_node,
+        idle > 0 ? gl_arena_printf(arena, ", %lld of them idle", idle) : "");
 }
 
 static const char *step_line(const gl_plan *plan, gl_arena *arena)
@@ -123,12 +128,20 @@ static const char *waits_line(const gl_plan *plan, gl_arena *arena)
                              ? gl_arena_printf(arena, "the rest slows compute by %s; ",
                                                seconds(step->overlap_tax_s, arena))
                              : "";
+    /* What a message is late on its way through other stages is waited for as well. */
+    bool others = step->exposed_communication_s > step->communication_s;
     return gl_arena_printf(arena,
-                           "Communication  %s of %s is exposed%s%s\n"
+                           "Communication  %s%s is exposed%s%s%s\n"
                            "               %sin all %s of the step (target %s: %s)\n",
-                           seconds(step->exposed_communication_s, arena), all,
-                           parts[0] != '\0' ? ": " : "", parts, slowed,
-                           gl_percent_text(step->communication_cost_frac, arena),
+                           seconds(step->exposed_communication_s, arena),
+                           others ? "" : gl_arena_printf(arena, " of %s", all),
+                           parts[0] != '\0' ? ": " : "", parts,
+                           others ? gl_arena_printf(arena,
+                                                    ", the rest on other stages (this one "
+                                                    "communicates for %s)",
+                                                    all)
+                                  : "",
+                           slowed, gl_percent_text(step->communication_cost_frac, arena),
                            gl_percent_text(plan->workload->target_exposed_frac, arena),
                            gl_plan_meets_target(plan) ? "met" : "MISSED");
 }
@@ -260,6 +273,10 @@ static const char *tier_line(const gl_plan *plan, const gl_bandwidth_need *need,
                                plan->compute.known ? "NO bandwidth meets the target"
                                                    : "what it needs is not known",
                                stall_text(plan, need->tier, arena));
+    if (need->verdict == GL_VERDICT_ENOUGH && need->bytes_per_step_per_gpu < FEW_BYTES)
+        return gl_arena_printf(arena, "%s %s moves %s a step and GPU: any link is enough\n", place,
+                               link,
+                               gl_quantity_text(need->bytes_per_step_per_gpu, GL_BYTES, arena));
     return gl_arena_printf(
         arena, "%s needs %s per GPU, %s gives %s: %s\n%s%s", place,
         gl_quantity_text(need->required_bytes_per_s, GL_BYTES_PER_S, arena), link, has,

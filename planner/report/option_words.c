@@ -160,6 +160,21 @@ static double fastest_s(const gl_comparison *comparison, const gl_compared *opti
            comparison->options[comparison->fastest].sequence_s;
 }
 
+/* Of a million tokens; NaN: not known. */
+static double token_cost(const gl_comparison *comparison, size_t index)
+{
+    const gl_cost *cost = gl_option_cost(comparison, index);
+    return cost != NULL ? cost->typical.per_million_tokens : (double)NAN;
+}
+
+/* Faster and cheaper: then more is bought than needed, and well. */
+static bool is_cheaper(const gl_comparison *comparison, size_t index, size_t than)
+{
+    return gl_option_costs_compare(gl_option_cost(comparison, index),
+                                   gl_option_cost(comparison, than)) &&
+           token_cost(comparison, index) * (1 + 5e-4) < token_cost(comparison, than);
+}
+
 static const char *slower_text(const gl_comparison *comparison, size_t index, gl_arena *arena)
 {
     const gl_compared *option = &comparison->options[index];
@@ -171,11 +186,13 @@ static const char *slower_text(const gl_comparison *comparison, size_t index, gl
                                "needed\n",
                                number, fastest);
     if (option->slower_frac <= comparison->tolerance_frac)
-        return gl_arena_printf(arena,
-                               "%lld is within %s of %lld: for this work what %lld has more is not "
-                               "needed (P(%lld beats it) = %s)\n",
-                               number, within, fastest, fastest, number,
-                               gl_percent_text(beats_fastest(comparison, index), arena));
+        return gl_arena_printf(
+            arena, "%lld is within %s of %lld%s (P(%lld beats it) = %s)\n", number, within, fastest,
+            is_cheaper(comparison, comparison->fastest, index)
+                ? ", whose tokens cost less, too"
+                : gl_arena_printf(arena, ": for this work what %lld has more is not needed",
+                                  fastest),
+            number, gl_percent_text(beats_fastest(comparison, index), arena));
     const char *needs = catching_up(option, arena);
     double alone_s = without_communication_s(option->plan);
     if (needs[0] == '\0' &&
@@ -220,13 +237,6 @@ static const char *verdict_lines(const gl_comparison *comparison, gl_arena *aren
 }
 
 /* ---- in money ---- */
-
-/* Of a million tokens; NaN: not known. */
-static double token_cost(const gl_comparison *comparison, size_t index)
-{
-    const gl_cost *cost = gl_option_cost(comparison, index);
-    return cost != NULL ? cost->typical.per_million_tokens : (double)NAN;
-}
 
 /* The option whose tokens cost least of those that have a cost in the currency of the first that
  * has one; option_count: none has. `against_another` says whether there was more than that one. */

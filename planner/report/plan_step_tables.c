@@ -111,7 +111,7 @@ gl_table *gl_plan_traffic_table(const gl_plan_context *c)
     X("overlap_tax_s", "Slowed by hidden communication", GL_SECONDS, GL_FOR_ALL,                   \
       gl_real(step->overlap_tax_s))                                                                \
     X("communication_s", "Communication", GL_SECONDS, GL_FOR_ALL, gl_real(step->communication_s))  \
-    X("exposed_communication_s", "  of it exposed", GL_SECONDS, GL_FOR_ALL,                        \
+    X("exposed_communication_s", "  exposed in the step", GL_SECONDS, GL_FOR_ALL,                  \
       gl_real(step->exposed_communication_s))                                                      \
     X("communication_cost_frac", "  costs of the step", GL_FRACTION, GL_FOR_ALL,                   \
       gl_real(step->communication_cost_frac))                                                      \

@@ -188,9 +188,13 @@ static const char *headline(const gl_search_view *view, gl_arena *arena)
                                view->remedy != NULL && view->remedy[0] != '\0' ? "It would fit\n"
                                                                                : "",
                                view->remedy != NULL ? view->remedy : "");
+    const gl_found *best = view->rows[0].found;
+    const char *options =
+        gl_search_options_text(view->workload, &best->parallel, &best->batch, arena);
     return gl_arena_printf(
-        arena, "%s%sBest           %s\n\n%s", searched, described_line(view, arena),
-        gl_layout_text(&view->rows[0].found->parallel, &view->rows[0].found->batch, arena),
+        arena, "%s%sBest           %s\n%s\n%s", searched, described_line(view, arena),
+        gl_layout_text(&best->parallel, &best->batch, arena),
+        options[0] != '\0' ? gl_arena_printf(arena, "As options    %s\n", options) : "",
         gl_plan_headline(view->best, arena));
 }
 

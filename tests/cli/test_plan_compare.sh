@@ -78,8 +78,11 @@ expect 0 'Memory .*: fits' gpulink-plan "$models/llama3-70b.yaml" --cluster l40s
 # What is not known is said, and equals are equal.
 expect 0 'NOT KNOWN; ' gpulink-plan compare "$models/minimal.yaml" "${pair[@]}"
 expect 0 'Step times are not known: nothing says which' gpulink-plan compare "$models/minimal.yaml" "${pair[@]}"
-expect 0 '2 is as fast as 1: for this work what either has more is not needed' gpulink-plan compare \
+expect 0 '2 is within 5.0 % of 1: for this work what 1 has more is not needed' gpulink-plan compare \
     "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1
+# One switch joins eight nodes of either, and thins nothing.
+expect 0 '2 is as fast as 1: for this work what either has more is not needed' gpulink-plan compare \
+    "$models/llama3-70b.yaml" --cluster hgx-h100-16-ndr --cluster hgx-h100-16-ndr-4to1 --set cluster.nodes=8 --set parallel.dp=2
 expect 0 '^Llama 1.1B: 2 options' bash -c "gpulink-plan compare - ${pair[*]} <'$model'"
 
 # What cannot be built is refused with the reason.

@@ -106,3 +106,10 @@ for owing_nothing in '1 160' '7 128' '7 225' '1 43 2'; do
     runs 0 pods $owing_nothing
     ! grep 'only because' out || fail "pods $owing_nothing: the group is where it would be without thinning"
 done
+
+# Two microbatches through eleven stages: what a message is late adds up over stages, and is no part of what
+# one GPU communicates; the four bytes of a norm inside a node need no bandwidth.
+long=(gpulink-plan "$models/llama-1.1b-ddp.yaml" --cluster hgx-h100-16-ndr --set parallel.dp=1 --set parallel.pp=11)
+expect 0 '^Communication  32\.7 ms is exposed: on stage 0 pp 6\.53 ms' "${long[@]}"
+expect 0 'the rest on other' "${long[@]}"
+expect 0 'In a node      nvlink4 moves 7\.27 B a step and GPU: any link is enough' "${long[@]}"

@@ -68,6 +68,6 @@ expect 3 "slip\.csv:1:4: unknown column 'measured_steps_s'; did you mean 'measur
 expect 3 'text\.csv:2:3: measured_step_s: ' sh -c 'printf "id,measured_step_s\na,soon\n" >text.csv; gpulink-plan validate text.csv'
 expect 3 'binary file' sh -c 'printf "id,measured_step_s\na,\0\n" >binary.csv; gpulink-plan validate binary.csv'
 expect 3 'is a folder|directory' gpulink-plan validate .
-expect 2 'table .nothing. is not known; there are accuracy, validation, not_planned' gpulink-plan validate -t nothing
+expect 2 'table .nothing. is not known; there are: accuracy, validation, not_planned' gpulink-plan validate -t nothing
 expect 2 'format' gpulink-plan validate -f pdf
 expect 0 'Usage: gpulink-plan validate' gpulink-plan validate --help
