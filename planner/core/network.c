@@ -503,7 +503,7 @@ static const gl_curve_fit *between_curve(const gl_network *network, const gl_net
     between.placement.ranks_per_node = between.domains = 1;
     double d;
     const prepared *item = nearest(network, query->collective, &between, &d);
-    return item != NULL && near_enough(item, &between) ? item->fit : NULL;
+    return item != NULL && near_enough(item, &between) && !item->other_nics ? item->fit : NULL;
 }
 
 static gl_rules_curves tier_curves(const gl_network *network, const gl_network_query *query)
@@ -603,57 +603,42 @@ static void add_inside(const gl_network *network, const gl_network_query *query,
                                      gl_quantity_text(inside_s, GL_SECONDS, arena));
 }
 
-/*
- * What was measured elsewhere, over other groups or of a related collective, takes no less than the
- * NICs that are described must; what was measured over other NICs no less than the catalogue says.
- */
-static void add_between(const gl_network *network, const gl_network_query *query, bool elsewhere,
-                        bool foreign, gl_arena *arena, gl_network_time *t)
+/* The described link of a tier takes so long; what was measured is no faster. */
+static void take_no_less(const gl_network_query *query, int tier, const gl_link *link,
+                         double least_s, double error_frac, gl_arena *arena, gl_network_time *t)
 {
-    const gl_cluster *cluster = network->cluster;
-    double error_frac = 0, between_s = 0;
-    if (foreign)
-        between_s = gl_rules_inter_s(cluster, query, &error_frac);
-    else if (elsewhere)
-        between_s = gl_rules_inter_least_s(cluster, query);
-    if (between_s <= t->time_s * (1 + 1e-9))
-        return;
-    if (!query->figures_only)
-        t->formula = gl_arena_printf(arena, "%s: %s; its NICs of %s take %s, which decides",
-                                     t->formula, gl_quantity_text(t->time_s, GL_SECONDS, arena),
-                                     cluster->inter.link->name,
-                                     gl_quantity_text(between_s, GL_SECONDS, arena));
-    t->tier_s[1] = t->time_s = between_s;
-    t->error_frac = fmax(t->error_frac, error_frac);
-    t->transport = cluster->inter.link->transport;
-    t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
-}
-
-/*
- * What was measured inside a node elsewhere takes no less than the described link must; what was
- * measured over another link no less than the catalogue says.
- */
-static void add_within(const gl_network *network, const gl_network_query *query, bool elsewhere,
-                       bool foreign, gl_arena *arena, gl_network_time *t)
-{
-    const gl_cluster *cluster = network->cluster;
-    const gl_link *link = gl_rules_inside_link(cluster, query);
-    static const gl_rules_curves none;
-    double error_frac = 0, inside_s = 0;
-    if (foreign)
-        inside_s = gl_rules_intra_s(cluster, query, &none, 1, &error_frac);
-    else if (elsewhere)
-        inside_s = gl_rules_intra_least_s(cluster, query);
-    if (inside_s <= t->time_s * (1 + 1e-9))
+    if (least_s <= t->time_s * (1 + 1e-9))
         return;
     if (!query->figures_only)
         t->formula = gl_arena_printf(arena, "%s: %s; the described %s takes %s, which decides",
                                      t->formula, gl_quantity_text(t->time_s, GL_SECONDS, arena),
-                                     link->name, gl_quantity_text(inside_s, GL_SECONDS, arena));
-    t->tier_s[0] = t->time_s = inside_s;
+                                     link->name, gl_quantity_text(least_s, GL_SECONDS, arena));
+    t->tier_s[tier] = t->time_s = least_s;
     t->error_frac = fmax(t->error_frac, error_frac);
     t->transport = link->transport;
     t->evidence = gl_evidence_worst(t->evidence, GL_EVIDENCE_CATALOGUE);
+}
+
+/*
+ * What was measured elsewhere, over other groups or of a related collective, takes no less than
+ * what is described must: the NICs of a group over nodes, otherwise the link inside. What was
+ * measured over others (`foreign`) takes no less than the catalogue says.
+ */
+static void bind_to_described(const gl_network *network, const gl_network_query *query,
+                              bool elsewhere, bool foreign, gl_arena *arena, gl_network_time *t)
+{
+    static const gl_rules_curves none;
+    const gl_cluster *cluster = network->cluster;
+    bool across = query->placement.nodes > 1;
+    double error_frac = 0, least_s = 0;
+    if (foreign)
+        least_s = across ? gl_rules_inter_s(cluster, query, &error_frac)
+                         : gl_rules_intra_s(cluster, query, &none, 1, &error_frac);
+    else if (elsewhere)
+        least_s = across ? gl_rules_inter_least_s(cluster, query)
+                         : gl_rules_intra_least_s(cluster, query);
+    take_no_less(query, across, across ? cluster->inter.link : gl_rules_inside_link(cluster, query),
+                 least_s, error_frac, arena, t);
 }
 
 static bool find_time(const gl_network *network, const gl_network_query *query, gl_arena *arena,
@@ -677,12 +662,10 @@ static bool find_time(const gl_network *network, const gl_network_query *query, 
     }
     /* Not earlier: every curve of a session has this error, so it chooses none. */
     out->error_frac = hypot(out->error_frac, out->session_error_frac);
-    bool across = query->placement.nodes > 1, elsewhere = takes_related || d > 0;
+    bool across = query->placement.nodes > 1;
     add_inside(network, query, takes_related || item->other_link, arena, out);
-    if (across)
-        add_between(network, query, elsewhere, !takes_related && item->other_nics, arena, out);
-    else
-        add_within(network, query, elsewhere, !takes_related && item->other_link, arena, out);
+    bind_to_described(network, query, takes_related || d > 0,
+                      !takes_related && (across ? item->other_nics : item->other_link), arena, out);
     for (int tier = 0; tier < 2; tier++)
         out->alone_s[tier] = query->figures_only ? 0 : out->tier_s[tier];
     return true;
