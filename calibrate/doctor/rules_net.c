@@ -226,10 +226,13 @@ static void check_partial_gdr(gl_diagnosis *d, const gl_rule *rule)
         uint32_t all = r->gdr_receive + r->no_gdr_receive;
         bool lacks = all > 0 && r->no_gdr_receive * 100 > all * PARTIAL_PERCENT &&
                      r->no_gdr_receive >= r->gdr_receive / 2;
-        without += lacks;
         with += all > 0 && !lacks;
-        first = lacks && first == NULL ? r : first;
-        one_host = one_host && (!lacks || r->host == first->host);
+        if (!lacks)
+            continue;
+        without++;
+        if (first == NULL)
+            first = r;
+        one_host = one_host && r->host == first->host;
     }
     if (first == NULL)
         return;

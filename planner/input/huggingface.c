@@ -483,11 +483,12 @@ static const family *find_family(const gl_yaml_tree *tree, gl_arena *arena,
                     list);
         return NULL;
     }
-    if (find_text_family(tree) != NULL) {
+    const family *text_family = find_text_family(tree);
+    if (text_family != NULL) {
         gl_diagnose(diagnostics, &node->mark, "model_type",
                     "'%s' joins a text model with others, which are not planned: save its "
                     "text_config (%s) as a file of its own",
-                    gl_printable(node->text, found, sizeof found), find_text_family(tree)->type);
+                    gl_printable(node->text, found, sizeof found), text_family->type);
         return NULL;
     }
     gl_diagnose(diagnostics, &node->mark, "model_type", "'%s' is not supported%s supported: %s",
