@@ -2,6 +2,7 @@
 #include "common/calibration.h"
 
 #include "common/quantile.h"
+#include "common/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,6 +36,17 @@ void gl_run_complete_texts(gl_run *run)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (*texts[i] == NULL)
             *texts[i] = "";
+}
+
+const char *gl_run_validation_failure(const gl_run *run, size_t *length)
+{
+    for (const char *line = run->warnings; *line != '\0'; line += *length) {
+        line += *line == '\n';
+        *length = strcspn(line, "\n");
+        if (gl_starts_with(line, GL_VALIDATION_FAILED))
+            return line;
+    }
+    return NULL;
 }
 
 double gl_curve_plateau(const gl_curve *curve)

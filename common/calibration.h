@@ -45,6 +45,12 @@ typedef struct gl_run {
 /* Texts that nobody set become empty. */
 void gl_run_complete_texts(gl_run *run);
 
+/* A warning that begins so: the benchmark itself says that results of the run are wrong. */
+#define GL_VALIDATION_FAILED "validation FAILED"
+
+/* That warning, its length in *length; NULL: the run has none. */
+const char *gl_run_validation_failure(const gl_run *run, size_t *length);
+
 /* When it was measured, as far as known: ISO 8601, which sorts as text. */
 static inline const char *gl_run_taken_at(const gl_run *run)
 {

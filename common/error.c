@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "common/error.h"
 
+#include "common/text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,14 +52,14 @@ bool(gl_fail_at)(gl_error *err, gl_status status, const gl_mark *mark, const cha
 
 char *gl_error_text(const gl_error *err, char *text, size_t size)
 {
-    char place[600] = "";
+    char place[600] = "", whole[sizeof place + sizeof err->path + sizeof err->message + 4];
     if (err->file[0] != '\0' && err->line > 0)
         snprintf(place, sizeof place, "%s:%d:%d: ", err->file, err->line, err->column);
     else if (err->file[0] != '\0')
         snprintf(place, sizeof place, "%s: ", err->file);
-    snprintf(text, size, "%s%s%s%s", place, err->path, err->path[0] != '\0' ? ": " : "",
+    snprintf(whole, sizeof whole, "%s%s%s%s", place, err->path, err->path[0] != '\0' ? ": " : "",
              err->message);
-    return text;
+    return gl_printable(whole, text, size);
 }
 
 bool(gl_diagnose)(gl_diagnostics *list, const gl_mark *mark, const char *path, const char *format,

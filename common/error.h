@@ -61,7 +61,7 @@ bool gl_fail_at(gl_error *err, gl_status status, const gl_mark *mark, const char
 #define gl_fail_at(...) gl_always_false(gl_fail_at(__VA_ARGS__))
 
 /* Writes "file:line:column: path: message" into `text` (always terminated); parts that are not
- * known are left out. Returns `text`. */
+ * known are left out, and what a terminal would obey is '?', as in gl_printable. Returns `text`. */
 char *gl_error_text(const gl_error *err, char *text, size_t size);
 
 enum { GL_DIAGNOSTICS_MAX = 20 };

@@ -2,6 +2,7 @@
 #include "common/program.h"
 
 #include "common/complete.h"
+#include "common/status_line.h"
 #include "common/text.h"
 
 #include <signal.h>
@@ -10,6 +11,32 @@
 #include <unistd.h>
 
 enum { COMMANDS_MAX = 32, GUESS_BYTES = 160 };
+
+/* The command that runs, for what is said outside of it. */
+static struct {
+    const char *program;
+    bool quiet;
+} running;
+
+/* Was an option --quiet of the command given? */
+static bool is_quiet(const gl_command *command, const void *target)
+{
+    for (const gl_option *o = command->options; o->name != NULL; o++)
+        if (strcmp(o->name, "quiet") == 0 && o->type == GL_OPTION_FLAG)
+            return *(const bool *)((const char *)target + o->offset);
+    return false;
+}
+
+void gl_program_say_wait(const char *path)
+{
+    char shown[600];
+    gl_status_line line = {.shown = isatty(STDERR_FILENO) != 0};
+    if (running.program == NULL || running.quiet)
+        return;
+    gl_status_line_clear(&line);
+    fprintf(stderr, "%s: %s: another program is writing to it; waiting\n", running.program,
+            gl_printable(path, shown, sizeof shown));
+}
 
 int gl_program_fail(const char *program, const char *verb, const gl_error *err)
 {
@@ -76,8 +103,11 @@ bool gl_program_parse(const gl_program *program, const gl_command *command, int 
         say_whose(program, command, argc, argv);
     } else if (help)
         *status = gl_program_command_help(program, command);
-    else
+    else {
+        running.program = program->name;
+        running.quiet = is_quiet(command, target);
         return true;
+    }
     return false;
 }
 
@@ -175,7 +205,8 @@ int gl_program_run(const gl_program *program, int argc, char **argv)
     gl_error err;
     survive_failed_writes();
     if (argc < 2) {
-        gl_fail(&err, GL_ERROR_USAGE, "%s", program->wanted);
+        fprintf(stderr, "%s: %s\n", program->name, program->wanted); /* several lines */
+        err = (gl_error){.status = GL_ERROR_USAGE};
         return gl_program_fail(program->name, NULL, &err);
     }
     const char *word = argv[1];

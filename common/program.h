@@ -50,4 +50,8 @@ int gl_program_command_help(const gl_program *program, const gl_command *command
  * at the help of the verb (may be NULL). Returns the exit status. */
 int gl_program_fail(const char *program, const char *verb, const gl_error *err);
 
+/* Says, on standard error and unless the command is quiet, that it waits until another program has
+ * written to the file. */
+void gl_program_say_wait(const char *path);
+
 #endif

@@ -80,6 +80,7 @@ void gl_calibrate_now(char *text, size_t size)
 int gl_calibrate_main(int argc, char **argv)
 {
     gl_inputs_remember();
+    gl_store_on_wait(gl_program_say_wait);
     int status = gl_program_run(&program, argc, argv);
     gl_inputs_forget();
     return status;

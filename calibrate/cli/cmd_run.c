@@ -133,13 +133,12 @@ static bool parse_ops(const char *text, lists *l, gl_error *err)
             l->collectives[l->collective_count++] = (gl_collective)i;
     while (text != NULL && next_item(&text, item, sizeof item)) {
         gl_collective found;
-        bool repeated = false;
         if (!gl_collective_parse(item, &found) || !gl_collective_is_measured(found))
             return fail_collective(item, err);
         for (int i = 0; i < l->collective_count; i++)
-            repeated |= l->collectives[i] == found;
-        if (!repeated)
-            l->collectives[l->collective_count++] = found;
+            if (l->collectives[i] == found)
+                return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ops", "%s is given twice", item);
+        l->collectives[l->collective_count++] = found;
     }
     return l->collective_count > 0 ||
            gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ops", "the list is empty");
@@ -156,6 +155,10 @@ static bool parse_ranks(const char *text, lists *l, gl_error *err)
         if (ranks < 2 || ranks > 1000000)
             return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ranks",
                               "%lld: a group has 2 to 1000000 ranks", ranks);
+        for (int i = 0; i < l->rank_count; i++)
+            if (l->ranks[i] == (int)ranks)
+                return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ranks", "%lld is given twice",
+                                  ranks);
         if (l->rank_count == RANKS_MAX)
             return gl_fail_at(err, GL_ERROR_USAGE, NULL, "--ranks", "more than %d sizes",
                               RANKS_MAX);

@@ -19,14 +19,41 @@ static gl_quote quote_of(gl_diagnosis *d, const gl_facts_db *db, const gl_curve 
     return (gl_quote){.file = db->file, .text = text};
 }
 
+static double wrong_elements(const gl_curve *curve)
+{
+    double wrong = 0;
+    for (size_t i = 0; i < curve->sample_count; i++)
+        wrong += curve->samples[i].wrong > 0 ? curve->samples[i].wrong : 0;
+    return wrong;
+}
+
+/* Runs that say it only as a whole: no sample of them has a count. */
+static void check_validation(gl_diagnosis *d, const gl_rule *rule, const gl_facts_db *db)
+{
+    for (size_t r = 0; r < db->run_count; r++) {
+        size_t length;
+        double wrong = 0;
+        const char *words = gl_run_validation_failure(&db->runs[r], &length);
+        for (size_t c = 0; c < db->curve_count; c++)
+            if (db->curves[c].run_id == db->runs[r].id)
+                wrong += wrong_elements(&db->curves[c]);
+        if (words == NULL || wrong > 0)
+            continue;
+        gl_finding *f = gl_found(d, rule, gl_quote_make(d->arena, db->file, 0, words, length));
+        f->subject = gl_arena_printf(d->arena, "run %lld", (long long)db->runs[r].id);
+        f->title = gl_arena_printf(d->arena, "Run %lld failed its own validation",
+                                   (long long)db->runs[r].id);
+    }
+}
+
 static void check_wrong(gl_diagnosis *d, const gl_rule *rule)
 {
     for (size_t b = 0; b < d->facts->db_count; b++)
+        check_validation(d, rule, &d->facts->dbs[b]);
+    for (size_t b = 0; b < d->facts->db_count; b++)
         for (size_t c = 0; c < d->facts->dbs[b].curve_count; c++) {
             const gl_curve *curve = &d->facts->dbs[b].curves[c];
-            double wrong = 0;
-            for (size_t i = 0; i < curve->sample_count; i++)
-                wrong += curve->samples[i].wrong > 0 ? curve->samples[i].wrong : 0;
+            double wrong = wrong_elements(curve);
             if (wrong > 0) {
                 gl_finding *f = gl_found(d, rule, quote_of(d, &d->facts->dbs[b], curve));
                 f->title = gl_arena_printf(d->arena, "%.0f wrong elements in a result", wrong);

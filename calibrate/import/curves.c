@@ -68,16 +68,15 @@ static gl_sample one_sample(const gl_evaluation *e, const gl_parsed_row *row)
                         .time_min_s = row->min_s,
                         .iterations = iterations > 0 ? iterations : 0,
                         .wrong = row->wrong};
-    if (!isfinite(row->wrong) || row->wrong < 0)
+    if (isinf(row->wrong)) /* the run is flagged */
         sample.wrong = NAN;
     double *spread[] = {&sample.time_p05_s, &sample.time_p95_s, &sample.time_min_s};
     for (size_t i = 0; i < 3; i++)
         if (!(*spread[i] >= 1e-10 && *spread[i] <= 3e7))
             *spread[i] = NAN;
     /* Before 2.13 only the footer says whether results were right. */
-    if (e->parsed->deviation_column)
-        sample.wrong = NAN;
-    if (e->parsed->deviation_column && e->parsed->out_of_bounds == 0 && !e->parsed->check_failed)
+    if (e->parsed->deviation_column && !isinf(row->wrong) && e->parsed->out_of_bounds == 0 &&
+        !e->parsed->check_failed)
         sample.wrong = 0;
     return sample;
 }

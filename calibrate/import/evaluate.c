@@ -189,17 +189,23 @@ static void check_results(gl_evaluation *e)
 {
     const gl_parsed_run *run = e->parsed;
     double wrong = 0;
-    size_t rows = 0;
+    size_t rows = 0, uncounted = 0;
     for (size_t i = 0; i < run->row_count; i++) {
-        if (run->rows[i].wrong > 0 && !run->deviation_column) {
+        uncounted += isinf(run->rows[i].wrong) ? 1 : 0;
+        if (run->rows[i].wrong > 0 && isfinite(run->rows[i].wrong)) {
             wrong += run->rows[i].wrong;
             rows++;
         }
     }
     if (rows > 0)
-        gl_evaluation__warn(e, "validation FAILED: %.6g wrong elements in %zu values", wrong, rows);
-    else if (run->check_failed)
-        gl_evaluation__warn(e, "validation FAILED: %.6g values out of bounds", run->out_of_bounds);
+        gl_evaluation__warn(e, GL_VALIDATION_FAILED ": %.6g wrong elements in %zu values", wrong,
+                            rows);
+    else if (run->check_failed || run->out_of_bounds > 0)
+        gl_evaluation__warn(e, GL_VALIDATION_FAILED ": %.6g values out of bounds",
+                            run->out_of_bounds);
+    if (uncounted > 0)
+        gl_evaluation__warn(e, GL_VALIDATION_FAILED ": the check of %zu values gave no count",
+                            uncounted);
     if (run->min_bw_failed)
         gl_evaluation__warn(e, "the test's own minimum bandwidth (NCCL_TESTS_MIN_BW) was missed");
     if (run->torn_rows > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "calibrate/import/measured_csv.h"
 
+#include "calibrate/import/parsed.h"
 #include "common/csv.h"
 #include "common/text.h"
 #include "common/units.h"
@@ -251,7 +252,7 @@ static gl_sample sample_of(csv_row *row)
                         .wrong = NAN};
     if (field(row, CURVE_WRONG)[0] != '\0' &&
         (!gl_parse_quantity(field(row, CURVE_WRONG), GL_NUMBER, &sample.wrong, NULL) ||
-         sample.wrong < 0))
+         !isfinite(gl_parsed_wrong(sample.wrong))))
         refuse(row, CURVE_WRONG, "no number of wrong elements");
     return sample;
 }

@@ -134,6 +134,15 @@ static gl_printed bandwidth_of_gb(double value)
     return (gl_printed){value * GL_GIGA, (5e-7 + fabs(value) * 1e-6) * GL_GIGA};
 }
 
+/* Absent, null or "N/A": not checked. */
+static double wrong_of(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    bool absent =
+        value == NULL || json_is_null(value) || (text != NULL && strcmp(text, "N/A") == 0);
+    return absent ? (double)NAN : gl_parsed_wrong(real_of(value));
+}
+
 /* ---- parts of the document ---- */
 
 static void read_arguments(gl_parsed_file *file, gl_parsed_run *run, const json_t *arguments)
@@ -254,7 +263,7 @@ static bool read_placement(gl_parsed_file *file, gl_parsed_run *run, const json_
     row.time = time_of_us(real_of(time));
     row.algbw = bandwidth_of_gb(member_real(placement, "alg_bw"));
     row.busbw = bandwidth_of_gb(member_real(placement, "bus_bw"));
-    row.wrong = member_real(placement, "nwrong");
+    row.wrong = wrong_of(json_object_get(placement, "nwrong"));
     row.min_s = row.p05_s = row.p95_s = NAN;
     read_per_iteration(
         json_object_get(result, in_place ? "in_place_per_iter" : "out_of_place_per_iter"), &row);

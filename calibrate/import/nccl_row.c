@@ -41,11 +41,15 @@ static bool is_special(const char *text, size_t length, gl_printed *printed)
 {
     static const struct {
         const char *word;
-        double value;
-    } words[] = {{"N/A", NAN}, {"nan", NAN}, {"-nan", NAN}, {"inf", INFINITY}, {"-inf", INFINITY}};
+        gl_printed printed;
+    } words[] = {{"N/A", {NAN, NAN}},
+                 {"nan", {NAN, 0}},
+                 {"-nan", {NAN, 0}},
+                 {"inf", {INFINITY, 0}},
+                 {"-inf", {INFINITY, 0}}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (strlen(words[i].word) == length && memcmp(text, words[i].word, length) == 0) {
-            *printed = (gl_printed){words[i].value, 0};
+            *printed = words[i].printed;
             return true;
         }
     }
@@ -289,7 +293,10 @@ bool gl_row_placement(const gl_row_pieces *pieces, const gl_layout *layout, int 
             row->busbw = (gl_printed){v.value * GL_GIGA, v.error * GL_GIGA};
             break;
         case GL_COL_WRONG:
-            row->wrong = v.value;
+            row->wrong = isnan(v.error) ? (double)NAN : gl_parsed_wrong(v.value);
+            break;
+        case GL_COL_DEVIATION: /* no count, but a deviation that is no number is wrong */
+            row->wrong = isnan(v.error) || isfinite(v.value) ? (double)NAN : (double)INFINITY;
             break;
         case GL_COL_MIN:
             row->min_s = gl_parsed_scale(v.value, 1e-6);

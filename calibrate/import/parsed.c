@@ -61,6 +61,11 @@ double gl_parsed_scale(double value, double factor)
     return strtod(text, NULL);
 }
 
+double gl_parsed_wrong(double printed)
+{
+    return printed >= 0 && printed <= 9007199254740992.0 ? printed : (double)INFINITY;
+}
+
 uint64_t gl_parsed_hash(const char *text, size_t length)
 {
     uint64_t h = gl_hash_add(GL_HASH_START, text, length);

@@ -23,7 +23,8 @@ enum {
 
 #define GL_GIGA 1e9
 
-/* A printed number: the true value lies within ± `error` of it. NaN for "N/A" and the like. */
+/* A printed number: the true value lies within ± `error` of it. "N/A" is NaN with an error of NaN,
+ * "nan" is NaN with an error of 0. */
 typedef struct gl_printed {
     double value, error;
 } gl_printed;
@@ -37,7 +38,7 @@ typedef struct gl_parsed_row {
     bool in_place;
     gl_printed time, algbw, busbw; /* s, bytes/s, bytes/s */
     double min_s, p05_s, p95_s;    /* NaN unless there was a per-iteration report */
-    double wrong;                  /* NaN when not checked or not counted */
+    double wrong;                  /* gl_parsed_wrong; NaN when not checked or not counted */
     int iterations;                /* 0 = as the run's */
     bool joined;                   /* put together from torn lines */
 } gl_parsed_row;
@@ -111,6 +112,10 @@ bool gl_parsed_add_device(gl_parsed_file *file, gl_parsed_run *run, const gl_par
 /* value × factor as the double nearest to the decimal number (of up to 15 digits) that was printed:
  * 12.70 µs become 1.27e-05 s and not 1.2699999999999999e-05. */
 double gl_parsed_scale(double value, double factor);
+
+/* A printed count of wrong elements; infinite when it is none, as after a check that broke: "nan",
+ * "inf", −1, more than a buffer has bytes. */
+double gl_parsed_wrong(double printed);
 
 /* Hash of some text, never 0. */
 uint64_t gl_parsed_hash(const char *text, size_t length);

@@ -20,12 +20,16 @@ enum {
     GL_STORE__RANKS_MAX = 10000000
 };
 
+#define GL_STORE__WRONG_MAX 1e300 /* wrong elements */
+
 struct gl_store {
     sqlite3 *db;
     char *path;                  /* as the user wrote it, for messages */
     sqlite3_stmt *insert_sample; /* kept: samples are written by the thousand */
     long steps_left;             /* of the running statement, in progress-handler calls */
     bool in_transaction;
+    double wait_began_s; /* by gl_monotonic_s, of the present wait for another program … */
+    bool wait_said;      /* … and was it told? */
 };
 
 /* schema.sql, from the build. */

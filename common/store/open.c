@@ -2,6 +2,7 @@
 /* Opening: what the file is, is found out from its header before SQLite parses anything in it. */
 #include "common/store/internal.h"
 
+#include "common/clock.h"
 #include "common/text.h"
 
 #include <errno.h>
@@ -16,7 +17,8 @@
 
 enum {
     HEADER_BYTES = 100,
-    BUSY_MS = 20000,  /* several imports into one database take turns */
+    BUSY_MS = 20000, /* several imports into one database take turns */
+    SAY_WAIT_MS = 1000,
     COMMIT_MS = 1000, /* for which a file may look wrong while it is written */
     PAUSE_MS = 20,
     STEPS_PER_CALL = 10000,
@@ -181,6 +183,34 @@ bool gl_store__run(gl_store *store, const char *sql, const char *doing, gl_error
     return rc == SQLITE_OK || gl_store__fail(store, rc, doing, err);
 }
 
+static void (*say_wait)(const char *path);
+
+void gl_store_on_wait(void (*say)(const char *path))
+{
+    say_wait = say;
+}
+
+/* SQLite calls it again and again while another program holds the lock; 0 gives up. */
+static int wait_for_other(void *context, int calls)
+{
+    gl_store *store = context;
+    const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000000L};
+    double now_s = gl_monotonic_s();
+    if (calls == 0) {
+        store->wait_began_s = now_s;
+        store->wait_said = false;
+    }
+    double waited_ms = (now_s - store->wait_began_s) * 1e3;
+    if (waited_ms >= SAY_WAIT_MS && !store->wait_said && say_wait != NULL) {
+        store->wait_said = true;
+        say_wait(store->path);
+    }
+    if (waited_ms >= BUSY_MS)
+        return 0;
+    nanosleep(&pause, NULL);
+    return 1;
+}
+
 static int count_steps(void *context)
 {
     gl_store *store = context;
@@ -216,7 +246,7 @@ static bool harden(gl_store *store, gl_error *err)
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         sqlite3_db_config(store->db, options[i].option, options[i].value, (int *)NULL);
     sqlite3_extended_result_codes(store->db, 1);
-    sqlite3_busy_timeout(store->db, BUSY_MS);
+    sqlite3_busy_handler(store->db, wait_for_other, store);
     sqlite3_progress_handler(store->db, STEPS_PER_CALL, count_steps, store);
     return gl_store__run(store, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;",
                          "setting up the database", err);

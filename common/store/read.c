@@ -389,7 +389,7 @@ static void read_sample(cursor *c, gl_sample *sample)
     sample->time_p05_s = read_time(c, 4, true);
     sample->time_p95_s = read_time(c, 5, true);
     sample->time_min_s = read_time(c, 6, true);
-    sample->wrong = read_real(c, 7, 0, 1e300, true);
+    sample->wrong = read_real(c, 7, 0, GL_STORE__WRONG_MAX, true);
 }
 
 bool gl_store_read_samples(gl_store *store, gl_arena *arena, gl_curve *curve, gl_error *err)

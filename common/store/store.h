@@ -27,6 +27,11 @@ bool gl_store_open(const char *path, gl_store **store, gl_error *err);
  * file. A file that another process is writing gives a GL_ERROR_INPUT that says so. */
 bool gl_store_open_writable(const char *path, gl_store **store, gl_error *err);
 
+/* Whom to tell, once in each wait of more than a second, that another program keeps the file
+ * locked; without, waiting is silent. To be set at the start of a program, before any store is
+ * open. */
+void gl_store_on_wait(void (*say)(const char *path));
+
 /* Closes; NULL is allowed. An open transaction is rolled back. */
 void gl_store_close(gl_store *store);
 

@@ -200,6 +200,8 @@ bool gl_store_add_sample(gl_store *store, int64_t curve_id, const gl_sample *sam
     if (!(sample->size_bytes >= 1 && sample->size_bytes <= 9007199254740992.0))
         return gl_fail(err, GL_ERROR_INTERNAL, "sample size %g bytes is out of range",
                        sample->size_bytes);
+    if (sample->wrong > GL_STORE__WRONG_MAX) /* the schema has no upper limit, every reader has */
+        return gl_fail(err, GL_ERROR_INTERNAL, "%g wrong elements are out of range", sample->wrong);
     store->steps_left = 1000;
     errno = 0;
     sqlite3_bind_int64(statement, 1, curve_id);

@@ -2,6 +2,7 @@
 #include "planner/cli/cli.h"
 #include "common/inputs.h"
 #include "common/program.h"
+#include "common/store/store.h"
 #include "gpulink_plan_build_info.h"
 #include "gpulink_version.h"
 #include "planner/cli/commands.h"
@@ -79,6 +80,7 @@ int gl_planner_main(int argc, char **argv)
 {
     gl_file_keep_streams();
     gl_inputs_remember();
+    gl_store_on_wait(gl_program_say_wait);
     int status = gl_program_run(&program, argc, argv);
     gl_inputs_forget();
     return status;

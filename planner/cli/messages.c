@@ -2,6 +2,7 @@
 #include "planner/cli/messages.h"
 
 #include "common/program.h"
+#include "common/text.h"
 
 #include <stdio.h>
 
@@ -20,13 +21,20 @@ int gl_cli_fail_all(const gl_diagnostics *diagnostics)
     return diagnostics->count > 0 ? (int)diagnostics->items[0].status : (int)GL_ERROR_INTERNAL;
 }
 
+/* Names and paths in it are the user's: what a terminal would obey is not passed on. */
+__attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *format,
+                                                      va_list args)
+{
+    char text[8192], shown[8192];
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "gpulink-plan: %s%s\n", kind, gl_printable(text, shown, sizeof shown));
+}
+
 void gl_cli_warn(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("gpulink-plan: warning: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say("warning: ", format, args);
     va_end(args);
 }
 
@@ -34,8 +42,6 @@ void gl_cli_note(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fputs("gpulink-plan: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    say("", format, args);
     va_end(args);
 }

@@ -17,11 +17,28 @@ static void add_check(const gl_judge *j, const char *name, gl_acceptance_verdict
     out->checks[out->check_count++] = (gl_acceptance_check){name, verdict, found};
 }
 
+/* What the runs' own validations say, for people; "" when none failed. The count of a footer names
+ * no point: it is not in the samples. */
+static const char *validation_failures(const gl_judge *j)
+{
+    const gl_delivered *d = j->delivered;
+    const char *said = "";
+    for (size_t i = 0; i < d->run_count; i++) {
+        size_t length;
+        const char *words = gl_run_validation_failure(&d->runs[i], &length);
+        if (words != NULL)
+            said = gl_arena_printf(j->arena, "%s; run %lld: %.*s", said, (long long)d->runs[i].id,
+                                   (int)length, words);
+    }
+    return said;
+}
+
 /* The whole file counts: a machine that computes wrongly anywhere is broken. */
 static void check_results(const gl_judge *j)
 {
     const gl_delivered *d = j->delivered;
     size_t points = 0, wrong = 0, unchecked = 0;
+    const char *failures = validation_failures(j);
     for (size_t i = 0; i < d->curve_count; i++)
         for (size_t k = 0; k < d->curves[i].sample_count; k++) {
             const gl_sample *s = &d->curves[i].samples[k];
@@ -30,11 +47,11 @@ static void check_results(const gl_judge *j)
             unchecked += isnan(s->wrong) ? 1 : 0;
         }
     add_check(j, "results",
-              wrong > 0       ? GL_ACCEPTANCE_FAIL
-              : unchecked > 0 ? GL_ACCEPTANCE_WARN
-                              : GL_ACCEPTANCE_PASS,
-              gl_arena_printf(j->arena, "%zu points, %zu of them wrong, %zu not checked", points,
-                              wrong, unchecked));
+              wrong > 0 || failures[0] != '\0' ? GL_ACCEPTANCE_FAIL
+              : unchecked > 0                  ? GL_ACCEPTANCE_WARN
+                                               : GL_ACCEPTANCE_PASS,
+              gl_arena_printf(j->arena, "%zu points, %zu of them wrong, %zu not checked%s", points,
+                              wrong, unchecked, failures));
 }
 
 static void check_runs(const gl_judge *j)

@@ -56,6 +56,22 @@ spoil "UPDATE sample SET wrong = 5 WHERE size_bytes = 134217728"
 expect 1 '' "${accept[@]}" --measured new.db
 says 'results: 348 points, [0-9]+ of them wrong'
 wrapped 'WRONG RESULTS: 5 elements'
+# A run that says only as a whole that its results were wrong: text, JSON, and a log of before 2.13.
+fixtures=$GPULINK_SOURCE/tests/fixtures/nccl
+sed 's/values : 0 OK/values : 3 FAILED/' "$fixtures/nvl_all_reduce_g2.txt" >failed.txt
+sed 's/"out_of_bounds":{"count":0,"okay":"true"}/"out_of_bounds":{"count":3,"okay":"false"}/' "$fixtures/json_all_reduce.json" >failed.json
+sed -E 's/values : 0 OK/values : 3 FAILED/; s/(type   redop) {4}root/\1/; s/( sum) +-1/\1/; s/#wrong/ error/g; s|  N/A|5e-07|g' \
+    "$fixtures/nvl_all_reduce_g2.txt" >failed_old.txt
+for log in failed.txt failed.json failed_old.txt; do
+    rm -f failed.db
+    expect 0 '' gpulink-calibrate import -q --db failed.db --transport nvlink "$log"
+    expect 1 '' "${accept[@]}" --measured failed.db
+    says '^REJECTED'
+    wrapped 'results: [0-9]+ points, 0 of them wrong, [0-9]+ not checked; run 1: validation FAILED: 3 values out of bounds'
+    expect 1 '' gpulink-calibrate doctor --db failed.db
+    says '^proof +failed.db: validation FAILED: 3 values out of bounds'
+    says '\[wrong-results\]'
+done
 spoil "UPDATE run SET state = 'interrupted'"
 expect 0 'runs +warn +8, of which 8 did not end well' "${accept[@]}" --measured new.db
 spoil "UPDATE curve SET transport = 'unknown'"

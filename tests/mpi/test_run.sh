@@ -49,6 +49,8 @@ expect 2 '8 ranks cannot be measured' 2 --db u.db --ranks 8
 expect 2 'did you mean' 2 --db u.db --ops all_reduse
 expect 2 'above --max' 2 --db u.db --min 8MiB --max 8KiB
 expect 2 '--db is missing' 2
+expect 2 '--ops: all_reduce is given twice' 2 --db u.db --ops all_reduce,sendrecv,all_reduce
+expect 2 '--ranks: 2 is given twice' 2 --db u.db --ranks 2,4,2
 expect 2 "--ranks: '2x'" 2 --db u.db --ranks 2,2x
 expect 3 'name of the calibration database is empty' 2 --db ''
 no_rates='they go with --backend nccl'

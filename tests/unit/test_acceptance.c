@@ -376,6 +376,10 @@ static void test_wrong_results(void **state)
             ((gl_sample *)f.curves[i].samples)[k].wrong = (double)NAN;
     judge(&f);
     assert_int_equal(check_named(&f, "results"), GL_ACCEPTANCE_WARN);
+    f.runs[1].warnings = "one\nvalidation FAILED: 3 values out of bounds\nmore";
+    judge(&f);
+    assert_int_equal(check_named(&f, "results"), GL_ACCEPTANCE_FAIL);
+    assert_false(gl_acceptance_passes(&f.a));
     gl_arena_destroy(f.arena);
 }
 

@@ -35,6 +35,9 @@ static void text_leaves_out_what_is_unknown(void **state)
     assert_string_equal(gl_error_text(&err, text, sizeof text), "--top: too small");
     gl_fail(&err, GL_ERROR_INPUT, "plain");
     assert_string_equal(gl_error_text(&err, text, sizeof text), "plain");
+    const gl_mark escape = {"no\033[31m.db", 0, 0};
+    gl_fail_at(&err, GL_ERROR_INPUT, &escape, "a\tb", "x\033]0;y\a");
+    assert_string_equal(gl_error_text(&err, text, sizeof text), "no?[31m.db: a?b: x?]0;y?");
 }
 
 static void long_parts_are_cut_and_terminated(void **state)

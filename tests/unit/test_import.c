@@ -103,6 +103,7 @@ static void test_bad_rates(void **state)
         {curve_header, CURVE_ROW("2", "8,1,1e-5,,,,"), "neither 0 nor 1"},
         {curve_header, CURVE_ROW("0", "8,1,,,,,"), "no time in seconds"},
         {curve_header, CURVE_ROW("0", "8,1,1e-5,,,,-1"), "no number of wrong elements"},
+        {curve_header, CURVE_ROW("0", "8,1,1e-5,,,,1e301"), "no number of wrong elements"},
         {curve_header, CURVE_ROW("0", "16,1,1e-5,,,,") CURVE_ROW("0", "8,1,1e-5,,,,"),
          "not larger than the size before it"},
         {curve_header, RUN_FACTS "all_reduce,bf16,sum,2,4,2,1,nvlink,0,,,0,-1,8,1,1e-5,,,,\n",

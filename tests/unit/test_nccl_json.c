@@ -109,6 +109,22 @@ static void test_odd_values(void **state)
     odd = replace(text, "\"nwrong\":0.0", "\"nwrong\":12.0");
     assert_true(import_text(odd, "x", &nothing_said, &result, &err));
     assert_true(has_warning(&result.runs[0], "12 wrong elements"));
+    static const char *const no_counts[] = {"\"nwrong\":-1", "\"nwrong\":\"5\"",
+                                            "\"nwrong\":\"nan\"", "\"nwrong\":true",
+                                            "\"nwrong\":1e308"};
+    for (size_t i = 0; i < sizeof no_counts / sizeof *no_counts; i++) {
+        odd = replace(text, "\"nwrong\":0.0", no_counts[i]);
+        assert_true(import_text(odd, "x", &nothing_said, &result, &err));
+        assert_true(
+            has_warning(&result.runs[0], "validation FAILED: the check of 1 values gave no count"));
+    }
+    odd = replace(text, "\"nwrong\":0.0", "\"nwrong\":\"N/A\"");
+    assert_true(import_text(odd, "x", &nothing_said, &result, &err));
+    assert_false(has_warning(&result.runs[0], "validation FAILED"));
+    odd = replace(text, "\"out_of_bounds\":{\"count\":0,\"okay\":\"true\"}",
+                  "\"out_of_bounds\":{\"count\":3,\"okay\":\"false\"}");
+    assert_true(import_text(odd, "x", &nothing_said, &result, &err));
+    assert_true(has_warning(&result.runs[0], "validation FAILED: 3 values out of bounds"));
     odd = replace(text, "\"errors\":[\"\"]", "\"errors\":[\"node01: Test CUDA failure x.cu:1\"]");
     assert_true(import_text(odd, "x", &nothing_said, &result, &err));
     assert_true(has_warning(&result.runs[0], "INCOMPLETE: Test CUDA failure"));

@@ -374,6 +374,49 @@ static void test_failed_check_is_flagged_and_kept(void **state)
     assert_close(sample_of(&result.runs[0].curves[0], 16777216)->wrong, 0, 0);
 }
 
+/* The footer may be all that says so, and what is no count is no proof either. */
+static void test_checks_that_did_not_pass(void **state)
+{
+    static const struct {
+        const char *file, *from, *to, *warning;
+    } cases[] = {
+        {"nvl_all_reduce_g2.txt", "values : 0 OK", "values : 3 FAILED",
+         "validation FAILED: 3 values out of bounds"},
+        {"made_v20_all_reduce.txt", "values : 0 OK", "values : 42 FAILED",
+         "validation FAILED: 42 values out of bounds"},
+        {"check_all_reduce.txt", "      0\n", "    inf\n",
+         "validation FAILED: the check of 1 values gave no count"},
+        {"check_all_reduce.txt", "      0\n", "    nan\n",
+         "validation FAILED: the check of 1 values gave no count"},
+        {"check_all_reduce.txt", "      0\n", "     -1\n",
+         "validation FAILED: the check of 1 values gave no count"},
+        {"check_all_reduce.txt", "      0\n", "  1e301\n",
+         "validation FAILED: the check of 1 values gave no count"},
+        {"made_v20_all_reduce.txt", "  5e-07\n", "    nan\n",
+         "validation FAILED: the check of 1 values gave no count"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        gl_import_result result;
+        gl_error err;
+        size_t length;
+        const char *text = read_fixture(cases[i].file), *found = strstr(text, cases[i].from);
+        assert_non_null(found);
+        const char *odd = gl_arena_printf(arena, "%.*s%s%s", (int)(found - text), text, cases[i].to,
+                                          found + strlen(cases[i].from));
+        assert_true(import_text(odd, cases[i].file, &nothing_said, &result, &err));
+        const gl_import_run *run = &result.runs[0];
+        if (!has_warning(run, cases[i].warning))
+            fail_msg("case %zu: %s", i, run->run.warnings);
+        assert_non_null(gl_run_validation_failure(&run->run, &length));
+        size_t unproven = 0;
+        for (size_t c = 0; c < run->curve_count; c++)
+            for (size_t k = 0; k < run->curves[c].sample_count; k++)
+                unproven += isnan(run->curves[c].samples[k].wrong) ? 1 : 0;
+        assert_true(unproven > 0);
+    }
+}
+
 static void test_aborted_run_keeps_its_rows(void **state)
 {
     (void)state;
@@ -731,6 +774,7 @@ int main(void)
         TEST(test_wrongly_joined_values_are_left_out),
         TEST(test_refusals),
         TEST(test_failed_check_is_flagged_and_kept),
+        TEST(test_checks_that_did_not_pass),
         TEST(test_aborted_run_keeps_its_rows),
         TEST(test_second_run_after_an_aborted_one),
         TEST(test_several_runs),

@@ -428,6 +428,14 @@ static void test_writer_refuses_bad_values(void **state)
     gl_store_close(store);
 }
 
+static int waits_said;
+
+static void count_wait(const char *waits_for)
+{
+    assert_string_equal(waits_for, path);
+    waits_said++;
+}
+
 static void test_busy_database(void **state)
 {
     (void)state;
@@ -437,9 +445,13 @@ static void test_busy_database(void **state)
     assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
     gl_store *store;
     gl_error err;
+    waits_said = 0;
+    gl_store_on_wait(count_wait);
     assert_false(gl_store_open_writable(path, &store, &err));
+    gl_store_on_wait(NULL);
     assert_int_equal(err.status, GL_ERROR_INPUT);
     assert_non_null(strstr(err.message, "another process is writing"));
+    assert_int_equal(waits_said, 1);
     sqlite3_close(other);
 }
 
