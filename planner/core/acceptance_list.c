@@ -29,12 +29,25 @@ static gl_dtype dtype_of(const gl_workload *workload, const gl_traffic_row *row)
     }
 }
 
-static gl_acceptance_test *find_test(const gl_acceptance *out, const gl_traffic_row *row)
+/* A row's groups, of those at once on a node as many as find a place there with all of their ranks:
+ * groups that do not divide a node lie on some nodes with fewer. */
+static gl_placement tested_placement(const gl_plan *plan, const gl_traffic_row *row)
 {
+    gl_placement p = row->placement;
+    int most = plan->cluster->gpus_per_node / p.ranks_per_node;
+    if (p.nodes > 1 && p.concurrent_groups > most)
+        p.concurrent_groups = most > 1 ? most : 1;
+    return p;
+}
+
+static gl_acceptance_test *find_test(const gl_judge *j, const gl_traffic_row *row)
+{
+    const gl_acceptance *out = j->out;
+    const gl_placement placement = tested_placement(j->plan, row);
     for (size_t i = 0; i < out->test_count; i++) {
         gl_acceptance_test *test = &out->tests[i];
         if (test->collective == row->collective && test->size_bytes == row->size_bytes &&
-            gl_placement_equal(&test->placement, &row->placement))
+            gl_placement_equal(&test->placement, &placement))
             return test;
     }
     return NULL;
@@ -110,7 +123,7 @@ static void add_test(gl_judge *j, const gl_traffic_row *row, const gl_network_ti
                                  .operation = row->operation,
                                  .collective = row->collective,
                                  .dtype = dtype_of(j->plan->workload, row),
-                                 .placement = row->placement,
+                                 .placement = tested_placement(j->plan, row),
                                  .tier = (gl_tier_kind)gl_slower_tier(call),
                                  .size_bytes = row->size_bytes,
                                  .load_factor = row->load_factor,
@@ -142,11 +155,11 @@ static void add_stage(gl_judge *j, const gl_stage_plan *sp)
     const gl_traffic *traffic = &sp->traffic;
     for (size_t i = 0; i < traffic->row_count; i++)
         if (traffic->rows[i].placement.ranks > 1 && traffic->rows[i].calls_per_step > 0 &&
-            find_test(j->out, &traffic->rows[i]) == NULL)
+            find_test(j, &traffic->rows[i]) == NULL)
             add_test(j, &traffic->rows[i], &sp->times[i]);
     int64_t *calls = GL_ARENA_NEW(j->arena, int64_t, j->out->test_count);
     for (size_t i = 0; i < traffic->row_count; i++) {
-        const gl_acceptance_test *test = find_test(j->out, &traffic->rows[i]);
+        const gl_acceptance_test *test = find_test(j, &traffic->rows[i]);
         if (test != NULL)
             calls[test - j->out->tests] += traffic->rows[i].calls_per_step;
     }

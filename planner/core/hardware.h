@@ -169,6 +169,12 @@ static inline int gl_cluster_domain(const gl_cluster *cluster)
     return parts ? cluster->domain_gpus : cluster->gpus_per_node;
 }
 
+/* Nominal bandwidth of a NIC that reaches it through its slot: all that the slot carries beside the
+ * GPU's switch or where it is not known what passes CPUs, or what was found to pass one CPU or two,
+ * which is a figure of real transfers: the NIC's own efficiency is not taken from it once more.
+ * INFINITY: no slot is stated. */
+double gl_cluster_slot_bandwidth(const gl_cluster *cluster);
+
 /* GPUs of the fullest site. */
 static inline int gl_cluster_gpus_per_site(const gl_cluster *cluster)
 {

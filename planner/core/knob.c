@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+static const double ROUNDING = 1e-9;
+
 static const gl_knob_kind kinds[GL_KNOB_COUNT] = {
     [GL_KNOB_INTRA_BANDWIDTH] = {"intra_node.bandwidth", "bandwidth inside a node", GL_BYTES_PER_S,
                                  "B/s", false, GL_CHEAP_LESS, 0},
@@ -134,6 +136,13 @@ double gl_knob_value(gl_knob knob, const gl_setup *setup)
     default:
         return gl_workload_step_sequences(w);
     }
+}
+
+double gl_knob_largest(gl_knob knob, const gl_setup *setup)
+{
+    if (knob != GL_KNOB_INTER_BANDWIDTH)
+        return (double)INFINITY;
+    return fmax(gl_knob_value(knob, setup), gl_cluster_slot_bandwidth(setup->cluster));
 }
 
 /* ---- other values ---- */
@@ -297,7 +306,8 @@ bool gl_knob_turn(gl_knob knob, double value, const gl_setup *setup, gl_arena *a
     *w = *setup->workload;
     *c = *setup->cluster;
     *out = (gl_setup){w, c};
-    if (isnan(factor) || value < kinds[knob].smallest)
+    if (isnan(factor) || value < kinds[knob].smallest ||
+        value > gl_knob_largest(knob, setup) * (1 + ROUNDING))
         return false;
     switch (knob) {
     case GL_KNOB_INTRA_BANDWIDTH:

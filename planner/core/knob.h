@@ -57,6 +57,10 @@ typedef struct gl_setup {
 /* The value as it is; NaN where the setup has no such property (NICs of a single node). */
 double gl_knob_value(gl_knob knob, const gl_setup *setup);
 
+/* The largest value that it can have: of a NIC's bandwidth what the slot carries, INFINITY where
+ * nothing is known to limit it. Never less than what there is. */
+double gl_knob_largest(gl_knob knob, const gl_setup *setup);
+
 /* The setup with another value, in the arena. False when it cannot have that value (a domain that
  * does not divide the GPUs). Measured curves are changed as the link would be: the time above a
  * curve's floor by bandwidth, the floor by latency. */

@@ -2,6 +2,7 @@
 #include "planner/core/layout.h"
 
 #include <assert.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -144,32 +145,86 @@ static bool seen_before(uint64_t *seen, int64_t place)
     return before;
 }
 
-static gl_placement worst_group(const family *f, int64_t gpus_per_node)
+/* `even`: every group has as many ranks on each of its nodes as the worst one has on its fullest.
+ */
+static gl_placement worst_group(const family *f, int64_t gpus_per_node, bool *even)
 {
     uint64_t seen[SEEN_MAX / 64] = {0};
     bool skip = f->uniform && gpus_per_node <= SEEN_MAX;
     int64_t unseen = gpus_per_node;
+    int least = INT_MAX, most = 0;
     gl_placement worst = {0};
+    *even = true;
     for (int64_t group = 0; group < f->groups && (unseen > 0 || !skip); group++) {
         int64_t first = group_base(f, group) + member_offset(f, group, 0);
         if (skip && seen_before(seen, first % gpus_per_node))
             continue;
         unseen--;
         gl_placement placement = place_group(f, group, gpus_per_node);
+        int on_node = placement.ranks_per_node;
+        *even = *even && (int64_t)on_node * placement.nodes == f->members;
+        least = on_node < least ? on_node : least;
+        most = on_node > most ? on_node : most;
         if (worst.nodes == 0 || is_worse(&placement, &worst))
             worst = placement;
     }
+    *even = *even && least == most;
     return worst;
 }
 
-/* The most spread group; between equals the one that leaves most room for others on its nodes. */
+/* The member before this rank in its group, of a family that has every rank in one group; -1: the
+ * rank is the first. */
+static int64_t member_before(const family *f, int64_t rank)
+{
+    const grid *g = f->grid;
+    if (!f->inside_replicas) {
+        int64_t stride = g->stride[f->axis];
+        return rank / stride % g->size[f->axis] > 0 ? rank - stride : -1;
+    }
+    int64_t fast = rank / g->stride[g->fast] % g->size[g->fast];
+    int64_t slow = rank / g->stride[g->slow] % g->size[g->slow];
+    int64_t replica = slow * g->size[g->fast] + fast;
+    if ((f->step == 1 ? replica % f->members : replica / f->step) == 0)
+        return -1;
+    int64_t before = replica - f->step;
+    return rank + (before % g->size[g->fast] - fast) * g->stride[g->fast] +
+           (before / g->size[g->fast] - slow) * g->stride[g->slow];
+}
+
+/* Ranks after which groups lie as before. */
+static int64_t period_of(const family *f)
+{
+    const grid *g = f->grid;
+    gl_axis last = f->inside_replicas ? g->slow : f->axis;
+    return g->stride[last] * g->size[last];
+}
+
+/* Most groups of which one node has ranks, node by node: those whose first rank there it has. */
+static int64_t most_on_a_node(const family *f, int64_t gpus_per_node)
+{
+    int64_t most = 0, ranks = f->grid->ranks, period = period_of(f);
+    for (int64_t node = 0; node * gpus_per_node < ranks; node++) {
+        int64_t first = node * gpus_per_node, touching = 0;
+        if (node > 0 && first % period == 0)
+            break;
+        for (int64_t rank = first; rank < first + gpus_per_node && rank < ranks; rank++)
+            touching += member_before(f, rank) < first;
+        most = touching > most ? touching : most;
+    }
+    return most;
+}
+
+/* The most spread group; between equals the one that leaves most room for others on its nodes.
+ * Pairs of stages, of which a rank is in two, are taken to leave with all GPUs of a node. */
 static gl_placement place_family(const family *f, int64_t gpus_per_node)
 {
     gl_placement worst = {.ranks = (int)f->members, .nodes = 1, .ranks_per_node = (int)f->members};
+    bool even = true, partition = f->groups * f->members == f->grid->ranks;
     if (f->members > 1 && f->grid->ranks > gpus_per_node)
-        worst = worst_group(f, gpus_per_node);
+        worst = worst_group(f, gpus_per_node, &even);
     assert(worst.ranks_per_node > 0); /* a family has a group, and a group its ranks */
-    int64_t concurrent = gpus_per_node / worst.ranks_per_node;
+    int64_t concurrent = even || !partition ? gpus_per_node / worst.ranks_per_node
+                                            : most_on_a_node(f, gpus_per_node);
     if (concurrent > f->groups)
         concurrent = f->groups;
     worst.concurrent_groups = concurrent > 1 ? (int)concurrent : 1;

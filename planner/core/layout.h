@@ -32,8 +32,9 @@ typedef struct gl_layout {
  * Rank of (tp, cp, dp, pp) coordinates: mixed radix in parallel->order, first fastest; node =
  * rank / gpus_per_node. Replicas (dp·cp) are numbered in the same order. For each group kind the
  * placement of the group that spreads over most nodes; between equals, the one with fewest ranks on
- * its fullest node. concurrent_groups: how many groups of the kind share a node (gpus_per_node /
- * ranks_per_node, at least 1; never more than there are groups).
+ * its fullest node. concurrent_groups: how many groups of the kind share a node: of those that have
+ * ranks on a node, at most (of pairs of stages gpus_per_node / ranks_per_node, at least 1, and
+ * never more than there are groups).
  */
 gl_layout gl_layout_build(const gl_parallel *parallel, int gpus_per_node);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "planner/core/sensitivity.h"
 
+#include "planner/core/fabric.h"
 #include "planner/core/fitting.h"
+#include "planner/core/network_rules.h"
 
 #include <math.h>
 
@@ -74,10 +76,11 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
         if (isnan(value) || gl_knob_is_of_the_work(knob))
             continue;
         gl_sensitivity row = {.knob = knob, .value = value, .low_value = half_of(knob, value)};
-        row.high_value = 2 * value;
+        row.high_value = fmin(2 * value, gl_knob_largest(knob, setup));
         row.low_s =
             row.low_value < value ? step_with(knob, row.low_value, setup, options) : (double)NAN;
-        row.high_s = step_with(knob, row.high_value, setup, options);
+        row.high_s =
+            row.high_value > value ? step_with(knob, row.high_value, setup, options) : (double)NAN;
         if (isnan(row.low_s))
             row.low_value = (double)NAN;
         if (isnan(row.high_s))
@@ -149,16 +152,79 @@ static void bisect(const search *s, double cheap, double dear, gl_break_even *ou
     judge(s, out);
 }
 
+/* ---- thinner switches ---- */
+
+/* The next ratio after this one at which a leaf or a pod holds more nodes, since it has a port more
+ * that leads down: there a step can get shorter, between such ratios it cannot. INFINITY: none. */
+static double next_leaves(const search *s, double ratio)
+{
+    gl_cluster c = *s->setup->cluster;
+    double *turned =
+        s->knob == GL_KNOB_OVERSUBSCRIPTION ? &c.oversubscription : &c.core_oversubscription;
+    if (c.radix <= 1)
+        return (double)INFINITY;
+    *turned = ratio;
+    double leaf = fmin(gl_rules_nodes_on_leaf(&c), c.nodes);
+    double pod = fmin(gl_rules_nodes_in_pod(&c), c.nodes);
+    for (int down = gl_fabric_down(c.radix, ratio) + 1; down < c.radix; down++) {
+        *turned = (double)down / (c.radix - down);
+        if (fmin(gl_rules_nodes_on_leaf(&c), c.nodes) != leaf ||
+            fmin(gl_rules_nodes_in_pod(&c), c.nodes) != pod)
+            return *turned;
+    }
+    return (double)INFINITY;
+}
+
+/* The largest ratio up to which all are good enough from one on that is; out->step_s is its step.
+ */
+static void thin_from(const search *s, double from, double thinnest, gl_break_even *out)
+{
+    double step_s;
+    while (true) {
+        double next = next_leaves(s, from);
+        bool to_end = next > thinnest;
+        double last = to_end ? thinnest : fmax(from, next / (1 + PRECISION));
+        if (last > from && !good(s, last, &step_s)) {
+            bisect(s, last, from, out);
+            return;
+        }
+        if (last > from)
+            out->step_s = step_s;
+        out->limit = last;
+        if (to_end) {
+            out->kind = GL_BREAK_EVEN_ANY;
+            return;
+        }
+        if (!good(s, next, &step_s)) {
+            judge(s, out);
+            return;
+        }
+        out->step_s = step_s;
+        from = next;
+    }
+}
+
+static void find_thinnest(const search *s, gl_break_even *out)
+{
+    int radix = s->setup->cluster->radix; /* one port at least leads up */
+    double thinnest = s->value * RANGE;
+    if (radix > 1)
+        thinnest = fmax(s->value, fmin(thinnest, radix - 1));
+    if (good(s, s->value, &out->step_s))
+        thin_from(s, s->value, thinnest, out);
+    else if (s->value > 1 && good(s, 1, &out->step_s))
+        thin_from(s, 1, s->value, out);
+    else
+        *out = (gl_break_even){s->knob, GL_BREAK_EVEN_NEVER, s->value, (double)NAN, (double)NAN};
+}
+
+/* ---- other continuous values ---- */
+
 static void range_of(const search *s, double *cheapest, double *dearest)
 {
     *cheapest = s->value / RANGE;
-    *dearest = s->value * RANGE;
-    if (s->knob == GL_KNOB_OVERSUBSCRIPTION || s->knob == GL_KNOB_CORE_OVERSUBSCRIPTION) {
-        int radix = s->setup->cluster->radix; /* one port at least leads up */
-        *cheapest =
-            radix > 1 ? fmax(s->value, fmin(s->value * RANGE, radix - 1)) : s->value * RANGE;
-        *dearest = 1;
-    } else if (s->knob == GL_KNOB_COMPRESSION) {
+    *dearest = fmin(s->value * RANGE, gl_knob_largest(s->knob, s->setup));
+    if (s->knob == GL_KNOB_COMPRESSION) {
         *cheapest = 1;
         *dearest = COMPRESSION_MAX;
     }
@@ -176,7 +242,7 @@ static void find_continuous(const search *s, gl_break_even *out)
     bool enough = good(s, s->value, &out->step_s);
     if (enough)
         bisect(s, cheapest, s->value, out);
-    else if (dearest != s->value && good(s, dearest, &out->step_s))
+    else if (dearest > s->value && good(s, dearest, &out->step_s))
         bisect(s, s->value, dearest, out);
     else
         *out = (gl_break_even){s->knob, GL_BREAK_EVEN_NEVER, s->value, (double)NAN, (double)NAN};
@@ -263,6 +329,8 @@ bool gl_break_even_find(gl_knob knob, const gl_setup *setup, const gl_setup *ref
     *out = (gl_break_even){.knob = knob, .value = s.value};
     if (kind->whole)
         find_whole(&s, out);
+    else if (kind->cheap == GL_CHEAP_MORE)
+        find_thinnest(&s, out);
     else
         find_continuous(&s, out);
     return true;

@@ -17,7 +17,7 @@ typedef struct gl_sensitivity {
     gl_knob knob;
     double value;
     double low_value, low_s;   /* half of it, or nothing hidden; NaN: there is no such value */
-    double high_value, high_s; /* twice of it */
+    double high_value, high_s; /* twice of it, or the most that it can be */
     double elasticity;         /* d ln step / d ln value, over the values there are */
 } gl_sensitivity;
 
@@ -30,8 +30,8 @@ size_t gl_sensitivity_build(const gl_setup *setup, double step_s, const gl_plan_
 /*
  * The cheapest value of a property with which, and with every value between it and what there is
  * that can be had, work takes at most (1 + tolerance) of what it takes on the reference: the
- * smallest bandwidth, NIC count, domain, compression or batch, the largest oversubscription. All
- * else stays.
+ * smallest bandwidth, NIC count, domain, compression or batch, the largest oversubscription, up to
+ * which all smaller ones do, too. All else stays.
  */
 typedef enum gl_break_even_kind {
     GL_BREAK_EVEN_ANY,   /* the cheapest value that was tried is enough: not needed for this work */

@@ -184,21 +184,39 @@ static void load_link(const loader *l, const char *path, const gl_link **link)
         gl_doubt_link(*link, entry, l->arena, l->warnings);
 }
 
-/* What reaches a NIC through its slot: all that the slot carries beside the GPU's switch, or what
- * was found to pass one CPU or two, which is a figure of real transfers: the NIC's own efficiency
- * is not taken from it once more. INFINITY: not known to be less than the NIC's. */
-static double slot_bandwidth(const gl_cluster *c)
+/* What is plugged into PCIe. Through host memory is PCIe, too. */
+static bool is_slot(const gl_link *link)
 {
-    const gl_link *slot = c->nic_slot;
-    if (slot == NULL)
-        return (double)INFINITY;
-    if (c->nic_attachment == GL_ATTACHED_TO_SWITCH)
-        return slot->bw_bytes_per_s.value;
-    const gl_figure *share = c->nic_attachment == GL_ATTACHED_TO_CPU ? &slot->via_cpu_efficiency
-                                                                     : &slot->via_numa_efficiency;
-    return share->kind == GL_FIGURE_ABSENT
-               ? (double)INFINITY
-               : slot->bw_bytes_per_s.value * share->value / c->inter.link->efficiency.value;
+    return link->transport == GL_TRANSPORT_PCIE_P2P || link->transport == GL_TRANSPORT_SHM;
+}
+
+/* Names of the catalogue's slots: "pcie3-x16, pcie4-x16, …". */
+static const char *list_slots(const loader *l)
+{
+    size_t count;
+    const char *text = "";
+    const char *const *names = gl_datadir_list(l->arena, "links", "yaml", &count);
+    for (size_t i = 0; i < count; i++) {
+        const gl_link *link = gl_catalogue_link(names[i], l->arena, l->diagnostics);
+        if (link != NULL && is_slot(link))
+            text = gl_arena_append(l->arena, text, ", ", names[i]);
+    }
+    return text;
+}
+
+static void load_slot(const loader *l)
+{
+    static const char path[] = "cluster.inter_node.slot";
+    gl_cluster *c = l->cluster;
+    load_link(l, path, &c->nic_slot);
+    if (c->nic_slot == NULL || is_slot(c->nic_slot))
+        return;
+    const gl_yaml_node *node = gl_yaml_find(&l->tree, path);
+    gl_error err;
+    gl_fail_at(&err, gl_yaml_is_setting(node) ? GL_ERROR_USAGE : GL_ERROR_INPUT, &node->mark, path,
+               "%s is no PCIe link, which a NIC is plugged into: take one of %s", c->nic_slot->name,
+               list_slots(l));
+    gl_diagnose_error(l->diagnostics, &err);
 }
 
 static void scale_figure(gl_figure *figure, double factor)
@@ -212,9 +230,10 @@ static void scale_figure(gl_figure *figure, double factor)
 static void limit_by_slot(const loader *l, gl_link *link)
 {
     const gl_cluster *c = l->cluster;
-    double most = slot_bandwidth(c);
+    double most = gl_cluster_slot_bandwidth(c);
     if (most >= link->bw_bytes_per_s.value)
         return;
+    bool whole = most >= c->nic_slot->bw_bytes_per_s.value;
     gl_mark mark = gl_fields_mark(&l->tree, "cluster.inter_node.slot");
     gl_warn(l->warnings, l->arena, &mark, "cluster.inter_node.slot",
             "a NIC of %s on %s%s is planned with %s: %s",
@@ -224,8 +243,7 @@ static void limit_by_slot(const loader *l, gl_link *link)
             : c->nic_attachment == GL_ATTACHED_TO_CPU  ? " that hangs off the CPU"
                                                        : " that hangs off another CPU",
             gl_quantity_text(most, GL_BYTES_PER_S, l->arena),
-            c->nic_attachment == GL_ATTACHED_TO_SWITCH ? "the slot carries no more"
-                                                       : "no more passes from a GPU through CPUs");
+            whole ? "the slot carries no more" : "no more passes from a GPU through CPUs");
     scale_figure(&link->bw_bytes_per_s, most / link->bw_bytes_per_s.value);
 }
 
@@ -400,7 +418,7 @@ static bool load_tree(const loader *l, size_t before)
     load_link(l, "cluster.intra_node.link", &l->cluster->intra.link);
     load_link(l, "cluster.intra_node.outside_link", &l->cluster->outside);
     load_link(l, "cluster.inter_node.link", &l->cluster->inter.link);
-    load_link(l, "cluster.inter_node.slot", &l->cluster->nic_slot);
+    load_slot(l);
     adapt_inside(l);
     adapt_link(l);
     find_domain(l);

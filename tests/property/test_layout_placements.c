@@ -78,23 +78,36 @@ static gl_placement brute_group(const gl_parallel *p, gl_group group, int rank, 
     return placement;
 }
 
+/* Most groups of which one node has ranks. */
+static int brute_concurrent(const gl_parallel *p, gl_group group, int gpus)
+{
+    int ranks = p->tp * p->cp * p->dp * p->pp, most = 0;
+    for (int node = 0; node * gpus < ranks; node++) {
+        int touching = 0;
+        for (int rank = node * gpus; rank < (node + 1) * gpus && rank < ranks; rank++) {
+            bool first = true;
+            for (int other = node * gpus; other < rank; other++)
+                first = first && !together(p, group, rank, other);
+            touching += first;
+        }
+        most = touching > most ? touching : most;
+    }
+    return most;
+}
+
 static void check_group(const gl_parallel *p, gl_group group, int gpus, const gl_placement *got)
 {
     gl_placement worst = {0};
-    int groups = 0;
     for (int rank = 0; rank < p->tp * p->cp * p->dp * p->pp; rank++) {
         gl_placement placement = brute_group(p, group, rank, gpus);
-        groups += placement.ranks > 0;
         if (placement.nodes > worst.nodes ||
             (placement.nodes == worst.nodes && placement.ranks_per_node < worst.ranks_per_node))
             worst = placement;
     }
-    int concurrent = gpus / worst.ranks_per_node;
-    concurrent = concurrent > groups ? groups : concurrent;
     assert_int_equal(got->ranks, worst.ranks);
     assert_int_equal(got->nodes, worst.nodes);
     assert_int_equal(got->ranks_per_node, worst.ranks_per_node);
-    assert_int_equal(got->concurrent_groups, concurrent > 1 ? concurrent : 1);
+    assert_int_equal(got->concurrent_groups, brute_concurrent(p, group, gpus));
 }
 
 /* Neighbouring stages: do any two cross a node boundary? */

@@ -172,6 +172,83 @@ static void test_break_even_agrees_with_a_plan(void **state)
     assert_true(found > CASES / 2);
 }
 
+static bool holds(gl_knob knob, double value, const world *w, double allowed_s)
+{
+    gl_arena *arena = gl_arena_create();
+    gl_setup changed;
+    bool good = gl_knob_turn(knob, value, &w->setup, arena, &changed) &&
+                gl_step_of(&changed, &plan_options) <= allowed_s * (1 + 1e-5);
+    gl_arena_destroy(arena);
+    return good;
+}
+
+/* Thinner switches have larger leaves, so steps need not get longer with each step of thinning: up
+ * to a limit all ratios hold, and just above it one does not. */
+static void test_all_ratios_hold_up_to_the_limit(void **state)
+{
+    (void)state;
+    static const gl_knob knobs[] = {GL_KNOB_OVERSUBSCRIPTION, GL_KNOB_CORE_OVERSUBSCRIPTION};
+    static const int radices[] = {8, 16, 32, 40, 64};
+    uint64_t random = random_seed();
+    enum { GRID = 50, ABOVE = 24 };
+    int limits = 0, any = 0;
+    for (int i = 0; i < CASES; i++) {
+        world w;
+        make_world(&random, &w);
+        w.cluster.radix = random_of(&random, radices, 5);
+        w.cluster.fabric = (gl_fabric)random_between(&random, 0, 1);
+        double frac = 0.01 * random_between(&random, 1, 30);
+        double allowed_s = (1 + frac) * gl_step_of(&w.setup, &plan_options);
+        for (size_t k = 0; k < sizeof knobs / sizeof knobs[0]; k++) {
+            gl_break_even at;
+            if (!gl_break_even_find(knobs[k], &w.setup, &w.setup, frac, &plan_options, &at))
+                continue;
+            assert_true(at.limit >= at.value);
+            assert_true(at.kind != GL_BREAK_EVEN_ANY || at.limit >= w.cluster.radix - 1);
+            for (int g = 0; g <= GRID; g++)
+                assert_true(
+                    holds(at.knob, at.value + (at.limit - at.value) * g / GRID, &w, allowed_s));
+            bool fails = false;
+            for (int g = 1; g <= ABOVE && !fails; g++)
+                fails = !holds(at.knob, at.limit * (1 + 0.012 * g / ABOVE), &w, allowed_s);
+            assert_true(fails || at.kind == GL_BREAK_EVEN_ANY);
+            limits += at.kind != GL_BREAK_EVEN_ANY;
+            any += at.kind == GL_BREAK_EVEN_ANY;
+        }
+    }
+    assert_true(limits > 10 && any > 10);
+}
+
+/* A NIC gets no more than its slot carries, whatever its bandwidth. */
+static void test_slots_cap_the_bandwidth_of_nics(void **state)
+{
+    (void)state;
+    uint64_t random = random_seed();
+    world w;
+    make_world(&random, &w);
+    const gl_link slot =
+        some_link("slot", GL_TRANSPORT_PCIE_P2P, 1.5 * w.inter.bw_bytes_per_s.value);
+    gl_sensitivity rows[GL_KNOB_COUNT];
+    gl_break_even at;
+    world faster = w;
+    faster.gpu.bf16_flop_per_s = figure(1e18);
+    faster.setup.cluster = &faster.cluster;
+    faster.cluster.gpu = &faster.gpu;
+    w.cluster.nic_slot = &slot;
+    double most = slot.bw_bytes_per_s.value;
+    assert_close(gl_knob_largest(GL_KNOB_INTER_BANDWIDTH, &w.setup), most, 1e-12);
+    assert_true(holds(GL_KNOB_INTER_BANDWIDTH, most, &w, (double)INFINITY));
+    assert_false(holds(GL_KNOB_INTER_BANDWIDTH, 1.01 * most, &w, (double)INFINITY));
+    double step_s = gl_step_of(&w.setup, &plan_options);
+    size_t count = gl_sensitivity_build(&w.setup, step_s, &plan_options, rows);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].knob == GL_KNOB_INTER_BANDWIDTH)
+            assert_close(rows[i].high_value, most, 1e-12);
+    assert_true(gl_break_even_find(GL_KNOB_INTER_BANDWIDTH, &w.setup, &faster.setup, 0.05,
+                                   &plan_options, &at));
+    assert_int_equal(at.kind, GL_BREAK_EVEN_NEVER);
+}
+
 /* What a knob is turned to is what it then has; all else stays. */
 static void test_knobs_turn_what_they_name(void **state)
 {
@@ -208,6 +285,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_more_is_never_slower),
         cmocka_unit_test(test_break_even_agrees_with_a_plan),
+        cmocka_unit_test(test_all_ratios_hold_up_to_the_limit),
+        cmocka_unit_test(test_slots_cap_the_bandwidth_of_nics),
         cmocka_unit_test(test_knobs_turn_what_they_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

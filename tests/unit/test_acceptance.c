@@ -683,6 +683,25 @@ static void test_groups_side_by_side(void **state)
     gl_arena_destroy(f.arena);
 }
 
+/* Of groups that do not divide the nodes as many are tested at once as fit with all ranks. */
+static void test_groups_that_fit(void **state)
+{
+    fixture f;
+    (void)state;
+    start(&f, 1);
+    int gpus = f.plan.cluster->gpus_per_node;
+    for (int i = 0; i < f.workload.parallel.pp; i++)
+        for (size_t k = 0; k < f.plan.stage_plans[i].traffic.row_count; k++)
+            f.plan.stage_plans[i].traffic.rows[k].placement =
+                (gl_placement){.ranks = gpus + gpus / 2,
+                               .nodes = 3,
+                               .ranks_per_node = gpus / 2,
+                               .concurrent_groups = 3};
+    judge(&f);
+    assert_int_equal(largest(&f)->placement.concurrent_groups, 2);
+    gl_arena_destroy(f.arena);
+}
+
 static void test_commands(void **state)
 {
     gl_arena *arena = gl_arena_create();
@@ -764,17 +783,18 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_planned),  cmocka_unit_test(test_slower),
-        cmocka_unit_test(test_places),      cmocka_unit_test(test_shared_allowance),
-        cmocka_unit_test(test_copies),      cmocka_unit_test(test_gpu_names),
-        cmocka_unit_test(test_immaterial),  cmocka_unit_test(test_wrong_results),
-        cmocka_unit_test(test_transport),   cmocka_unit_test(test_faster_transport),
-        cmocka_unit_test(test_too_fast),    cmocka_unit_test(test_link_of_a_calibration),
-        cmocka_unit_test(test_explained),   cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_few_calls),   cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_single_size), cmocka_unit_test(test_list),
-        cmocka_unit_test(test_size_beside), cmocka_unit_test(test_groups_side_by_side),
-        cmocka_unit_test(test_commands),    cmocka_unit_test(test_report),
+        cmocka_unit_test(test_as_planned),      cmocka_unit_test(test_slower),
+        cmocka_unit_test(test_places),          cmocka_unit_test(test_shared_allowance),
+        cmocka_unit_test(test_copies),          cmocka_unit_test(test_gpu_names),
+        cmocka_unit_test(test_immaterial),      cmocka_unit_test(test_wrong_results),
+        cmocka_unit_test(test_transport),       cmocka_unit_test(test_faster_transport),
+        cmocka_unit_test(test_too_fast),        cmocka_unit_test(test_link_of_a_calibration),
+        cmocka_unit_test(test_explained),       cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_few_calls),       cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_single_size),     cmocka_unit_test(test_list),
+        cmocka_unit_test(test_size_beside),     cmocka_unit_test(test_groups_side_by_side),
+        cmocka_unit_test(test_commands),        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_groups_that_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,6 +113,26 @@ static void test_impossible_nodes_are_refused(void **state)
     refused("pcie5-pairs-16", "cluster.gpus_per_node", "7", "do not divide a node of 7");
     refused("hgx-h100-16-ndr", "cluster.intra_node.domain", "4", "the link between them");
     refused("hgx-h100-16-ndr", "cluster.inter_node.attachment", "cpu", "depends on it");
+    refused("pcie5-direct-16", "cluster.inter_node.slot", "nvlink4",
+            "nvlink4 is no PCIe link, which a NIC is plugged into: take one of pcie3-x16, "
+            "pcie4-x16, ");
+    refused("pcie5-switch-16", "cluster.inter_node.slot", "ib-ndr", "no PCIe link");
+}
+
+/* Where nobody knows what passes CPUs, a NIC of 200 Gbit/s has what the slot carries. */
+static void test_slots_limit_nics_behind_cpus(void **state)
+{
+    (void)state;
+    static const char *const attachments[] = {"cpu", "cross-numa"};
+    for (size_t i = 0; i < sizeof attachments / sizeof attachments[0]; i++) {
+        const gl_setting settings[] = {{"cluster.inter_node.slot", "pcie3-x16", "--set"},
+                                       {"cluster.inter_node.attachment", attachments[i], "--set"}};
+        loaded slow = load("pcie5-direct-16", settings, 2);
+        assert_close(slow.cluster.inter.link->bw_bytes_per_s.value,
+                     slow.cluster.nic_slot->bw_bytes_per_s.value, 1e-12);
+        assert_non_null(strstr(slow.o.warnings.items[0], "the slot carries no more"));
+        outcome_free(&slow.o);
+    }
 }
 
 /* A NIC of 400 Gbit/s in a slot of PCIe Gen4, or behind CPUs. */
@@ -144,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_pairs_use_the_bridge_and_others_do_not),
         cmocka_unit_test(test_impossible_nodes_are_refused),
         cmocka_unit_test(test_slots_limit_nics),
+        cmocka_unit_test(test_slots_limit_nics_behind_cpus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,8 +88,13 @@ static void test_nodes_that_do_not_divide(void **state)
     (void)state;
     gl_parallel p = degrees(4, 1, 3, 1);
     gl_layout l = gl_layout_build(&p, 6); /* ranks 4 … 7 lie on both nodes, two and two */
-    expect(&l, GL_GROUP_TP, 4, 2, 2, 3);
-    expect(&l, GL_GROUP_DP, 3, 2, 2, 3);
+    expect(&l, GL_GROUP_TP, 4, 2, 2, 2);
+    expect(&l, GL_GROUP_DP, 3, 2, 2, 4); /* ranks 0 … 5 are of all four groups */
+    p = degrees(1, 1, 4, 4);
+    const gl_axis order[] = {GL_AXIS_TP, GL_AXIS_PP, GL_AXIS_DP, GL_AXIS_CP};
+    memcpy(p.order, order, sizeof order);
+    l = gl_layout_build(&p, 6);
+    expect(&l, GL_GROUP_DP, 4, 3, 2, 4);
 }
 
 static void test_pipeline_neighbours(void **state)
