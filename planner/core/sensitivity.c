@@ -293,7 +293,7 @@ static bool meets_target(gl_knob knob, double value, const gl_plan *plan, double
     return meets;
 }
 
-double gl_least_bandwidth(gl_knob knob, const gl_plan *plan)
+double gl_least_bandwidth(gl_knob knob, const gl_plan *plan, double *nominal)
 {
     const gl_setup setup = {plan->workload, plan->cluster};
     double enough = gl_knob_value(knob, &setup), little = enough / RANGE, given;
@@ -306,6 +306,8 @@ double gl_least_bandwidth(gl_knob knob, const gl_plan *plan)
         *(meets_target(knob, middle, plan, NULL) ? &enough : &little) = middle;
     }
     meets_target(knob, enough, plan, &given);
+    if (nominal != NULL)
+        *nominal = enough;
     return given;
 }
 

@@ -58,9 +58,10 @@ bool gl_break_even_find(gl_knob knob, const gl_setup *setup, const gl_setup *ref
  * What the slowest link gives (as gl_bandwidth_need.available_bytes_per_s counts it) with which the
  * plan still meets its target, in the place of the one whose bandwidth `knob` is: the overlap tax
  * and the other tier as they are, no headroom. Found by planning, to half a percent. NaN when the
- * plan as it is misses the target, or has no such link.
+ * plan as it is misses the target, or has no such link. `nominal` (may be NULL; untouched when
+ * NaN is returned): the value of the knob with which it gives that, as data sheets have it.
  */
-double gl_least_bandwidth(gl_knob knob, const gl_plan *plan);
+double gl_least_bandwidth(gl_knob knob, const gl_plan *plan, double *nominal);
 
 const char *gl_break_even_name(gl_break_even_kind kind); /* "spare" */
 

@@ -213,16 +213,22 @@ static const char *not_needed_text(const gl_plan *plan, const gl_bandwidth_need 
     if (need->verdict != GL_VERDICT_ENOUGH ||
         need->available_bytes_per_s < NOT_NEEDED_FACTOR * need->required_bytes_per_s)
         return "";
-    double least = gl_least_bandwidth(bandwidth_knob(plan, need->tier), plan);
+    const gl_setup setup = {plan->workload, plan->cluster};
+    const gl_knob knob = bandwidth_knob(plan, need->tier);
+    double nominal = (double)NAN, least = gl_least_bandwidth(knob, plan, &nominal);
     double enough = fmax(need->required_bytes_per_s, need->headroom * least);
     if (isnan(least) || need->available_bytes_per_s < NOT_NEEDED_FACTOR * enough)
         return "";
-    return gl_arena_printf(
-        arena,
-        "               %s is not needed with this layout, all else as it is: a link of %s per "
-        "GPU still meets the target of %s\n",
-        gl_headline_link(plan, need->tier), gl_quantity_text(enough, GL_BYTES_PER_S, arena),
-        gl_percent_text(plan->workload->target_exposed_frac, arena));
+    return gl_arena_printf(arena,
+                           "               %s is not needed with this layout, all else as it is: "
+                           "%s per GPU still meet "
+                           "the target of %s (%s of %s nominal; now %s)\n",
+                           gl_headline_link(plan, need->tier),
+                           gl_quantity_text(enough, GL_BYTES_PER_S, arena),
+                           gl_percent_text(plan->workload->target_exposed_frac, arena),
+                           need->tier == GL_TIER_INTER_NODE ? "NICs" : "a link",
+                           gl_quantity_text(nominal * enough / least, GL_BYTES_PER_S, arena),
+                           gl_quantity_text(gl_knob_value(knob, &setup), GL_BYTES_PER_S, arena));
 }
 
 /* No link helps what compute waits for in every layer: where that is most of a tier's exposed time,

@@ -153,7 +153,12 @@ static void test_the_least_link_meets_the_target(void **state)
         const gl_setup setup = {&workload, &cluster};
         build_plan(&workload, &cluster, &plan_options, arena, &plan);
         assert_true(gl_plan_meets_target(&plan));
-        double least = gl_least_bandwidth(cases[i].knob, &plan);
+        double nominal, least = gl_least_bandwidth(cases[i].knob, &plan, &nominal);
+        gl_setup slower = setup;
+        gl_plan with_nominal;
+        turn(cases[i].knob, nominal / gl_knob_value(cases[i].knob, &setup), &slower, arena);
+        build_plan(slower.workload, slower.cluster, &plan_options, arena, &with_nominal);
+        assert_true(gl_plan_meets_target(&with_nominal));
         assert_true(target_share_with(cases[i].knob, least * 1.001, &setup) <=
                     workload.target_exposed_frac);
         assert_true(target_share_with(cases[i].knob, least * 0.98, &setup) >
