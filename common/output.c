@@ -243,12 +243,25 @@ static bool write_direct(const gl_output *out)
     return fd >= 0 && write_and_close(fd, out);
 }
 
+/* A new file beside the target; a short name, for the target's may be as long as names can be. The
+ * name may be taken by a process of another machine, or one that was killed. */
+static int open_beside(const gl_output *out, char *path, size_t size)
+{
+    enum { TRIES = 100 };
+    const char *slash = strrchr(out->path, '/');
+    int folder_length = slash != NULL ? (int)(slash + 1 - out->path) : 0, fd = -1;
+    for (int i = 0; i < TRIES && (i == 0 || (fd < 0 && errno == EEXIST)); i++) {
+        snprintf(path, size, "%.*sgpulink.tmp-%ld-%d", folder_length, out->path, (long)getpid(), i);
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, out->mode);
+    }
+    return fd;
+}
+
 static bool write_renamed(const gl_output *out)
 {
-    size_t size = strlen(out->path) + 32;
+    size_t size = strlen(out->path) + 64;
     char *temporary = gl_memory_checked(malloc(size));
-    snprintf(temporary, size, "%s.tmp-%ld", out->path, (long)getpid());
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, out->mode);
+    int fd = open_beside(out, temporary, size);
     bool done = fd >= 0 && write_and_close(fd, out) && rename(temporary, out->path) == 0;
     if (fd >= 0 && !done) {
         int reason = errno;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { FOUND_BYTES = 64, DIGITS_MAX = 128, EXPONENT_MAX = 99999, UNITS_MAX = 128 };
 
@@ -248,16 +249,28 @@ static const unit *find_anywhere(const char *name)
     return found;
 }
 
-/* The likely unit. Letter case does not count, but a bit is never suggested for a byte. */
+/* "GBit/s" does, whatever the case of its letters. */
+static bool spells_bit(const char *name)
+{
+    for (; *name != '\0'; name++)
+        if (strncasecmp(name, "bit", 3) == 0)
+            return true;
+    return false;
+}
+
+/* The likely unit. Letter case does not count, but a bit is never suggested for a byte, nor a byte
+ * for a bit. */
 static const char *nearest_unit(const char *name, gl_dimension dimension)
 {
     const char *candidates[UNITS_MAX];
     size_t count = 0;
+    bool spelt = spells_bit(name);
+    bool says_bits = spelt || strchr(name, 'b') != NULL;
+    bool says_bytes = !spelt && strchr(name, 'B') != NULL;
     for (size_t i = 0; i < UNIT_COUNT; i++) {
         bool bits = strchr(units[i].name, 'b') != NULL;
         bool bytes = strchr(units[i].name, 'B') != NULL;
-        if (units[i].dimension != dimension || (bits && strchr(name, 'B') != NULL) ||
-            (bytes && strchr(name, 'b') != NULL))
+        if (units[i].dimension != dimension || (bits && says_bytes) || (bytes && says_bits))
             continue;
         candidates[count++] = units[i].name;
     }
@@ -308,8 +321,11 @@ static bool fail_unit(const char *name, gl_dimension dimension, gl_error *err)
         return gl_fail(err, GL_ERROR_INPUT, "'%s' measures %s, not %s; needed: %s", name,
                        dimensions[other->dimension].noun, dimensions[dimension].noun,
                        gl_dimension_name(dimension));
-    const char *size = strchr(name, 'b');
-    if (dimension == GL_BYTES && size != NULL)
+    if (dimension == GL_BYTES && spells_bit(name))
+        return gl_fail(err, GL_ERROR_INPUT,
+                       "'%s' counts bits; bytes are written with 'B'; allowed: %s", name,
+                       dimensions[dimension].allowed);
+    if (dimension == GL_BYTES && strchr(name, 'b') != NULL)
         return gl_fail(err, GL_ERROR_INPUT,
                        "'%s': a small 'b' is a bit; bytes are written with 'B'; allowed: %s", name,
                        dimensions[dimension].allowed);

@@ -523,6 +523,22 @@ static int answer(session *s)
     return all_run(s) ? GL_OK : GL_EXIT_NO;
 }
 
+/* What --best-layout chooses for each option cannot be said, too. */
+static bool check_free(const session *s, const char *option, const char *key, const char *value,
+                       gl_error *err)
+{
+    char shown[64];
+    for (int i = 0; s->options.best_layout && i < GL_SEARCH_AXIS_COUNT; i++)
+        if (strcmp(gl_search_axis_path((gl_search_axis)i), key) == 0)
+            return gl_fail(err, GL_ERROR_USAGE,
+                           "%s %s: --best-layout chooses it for each option; leave one of the two "
+                           "out, or keep it, one cluster at a time: gpulink-plan search %s "
+                           "--cluster %s --fix %s=%s",
+                           option, key, s->request.model, s->options.clusters.items[0],
+                           gl_search_axis_names[i], gl_printable(value, shown, sizeof shown));
+    return true;
+}
+
 /* Options are the same work on different machines, or the same work laid out otherwise: a sweep
  * that changes the work, or what --best-layout chooses, makes none. */
 static bool check_sweep(const session *s, size_t index, gl_error *err)
@@ -536,13 +552,7 @@ static bool check_sweep(const session *s, size_t index, gl_error *err)
                        "side by side: gpulink-plan plan %s --cluster %s --sweep %s",
                        shown, s->request.model, s->options.clusters.items[0],
                        gl_printable(s->options.sweeps.items[index], values, sizeof values));
-    for (int i = 0; s->options.best_layout && i < GL_SEARCH_AXIS_COUNT; i++)
-        if (strcmp(gl_search_axis_path((gl_search_axis)i), sweep->key) == 0)
-            return gl_fail(err, GL_ERROR_USAGE,
-                           "--sweep %s: --best-layout chooses it for each option; leave one of the "
-                           "two out",
-                           shown);
-    return true;
+    return check_free(s, "--sweep", sweep->key, "VALUE", err);
 }
 
 static bool check_usage(const session *s, gl_error *err)
@@ -551,6 +561,11 @@ static bool check_usage(const session *s, gl_error *err)
     for (size_t i = 0; i < s->request.sweep_count; i++)
         if (!check_sweep(s, i, err))
             return false;
+    for (size_t i = 0; i < s->request.setting_count; i++) {
+        const gl_setting *set = &s->request.settings[i];
+        if (!check_free(s, "--set", set->key, set->value, err))
+            return false;
+    }
     if (options < 2)
         return gl_fail(err, GL_ERROR_USAGE,
                        "compare needs two options or more: give --cluster for each, or --sweep "

@@ -121,7 +121,7 @@ static bool add_count(session *s, long long count, gl_error *err)
         return gl_fail(err, GL_ERROR_USAGE, "--gpus: at most %d numbers of GPUs", GPU_COUNTS_MAX);
     for (size_t i = 0; i < s->search.gpu_count; i++)
         if (s->gpus[i] == count)
-            return true;
+            return gl_fail(err, GL_ERROR_USAGE, "--gpus: %lld is given twice", count);
     s->gpus[s->search.gpu_count++] = (int)count;
     return true;
 }
@@ -278,7 +278,7 @@ static bool search(session *s, gl_error *err)
     s->search.min_microbatches = o->min_microbatches;
     s->search.no_recompute = o->no_recompute;
     s->search.allow_extrapolation = o->planning.allow_extrapolation;
-    s->search.top = (size_t)o->top;
+    s->search.top = (size_t)(o->top > GL_SEARCH_PLANNED ? o->top : GL_SEARCH_PLANNED);
     s->search.jobs = (int)o->planning.jobs;
     s->search.watch = gl_search_watch_look;
     s->search.context = &watch;
@@ -308,34 +308,29 @@ static bool plan_row(const session *s, gl_search_row *row, gl_error *err)
     return built;
 }
 
-/* The fastest by their plans; closed forms and simulation order near equals differently. */
+/* By what their plans say; closed forms and simulation order near equals differently. */
 static int by_planned_time(const void *a, const void *b)
 {
     const gl_search_row *x = a, *y = b;
-    if (x->is_top != y->is_top)
-        return x->is_top ? -1 : 1;
     if (x->step.time_s != y->step.time_s)
         return x->step.time_s < y->step.time_s ? -1 : 1;
+    if (x->found->memory_bytes != y->found->memory_bytes)
+        return x->found->memory_bytes < y->found->memory_bytes ? -1 : 1;
     return (x->found->place > y->found->place) - (x->found->place < y->found->place);
 }
 
-static bool is_among(const gl_found *list, size_t count, const gl_found *found)
+static bool has_row(const session *s, const gl_found *found)
 {
-    for (size_t i = 0; i < count; i++)
-        if (list[i].place == found->place)
+    for (size_t i = 0; i < s->row_count; i++)
+        if (s->rows[i].found->place == found->place)
             return true;
     return false;
 }
 
-/* People see of the front what saves a noticeable part of a GPU's memory; machines see all. */
-static bool is_shown(const session *s, const gl_found *found, double *shown_bytes)
+static void collect_row(session *s, const gl_found *found)
 {
-    double step_bytes = 0.02 * found->memory_bytes;
-    if (gl_output_for_people(&s->options.planning.output) &&
-        found->memory_bytes > *shown_bytes - step_bytes)
-        return false;
-    *shown_bytes = found->memory_bytes;
-    return true;
+    if (!has_row(s, found))
+        s->rows[s->row_count++] = (gl_search_row){.found = found};
 }
 
 static void collect_rows(session *s)
@@ -343,15 +338,9 @@ static void collect_rows(session *s)
     const gl_search_result *r = &s->result;
     s->rows = GL_ARENA_NEW(s->arena, gl_search_row, r->top_count + r->front_count + 1);
     for (size_t i = 0; i < r->top_count; i++)
-        s->rows[s->row_count++] =
-            (gl_search_row){.found = &r->top[i],
-                            .is_top = true,
-                            .on_front = is_among(r->front, r->front_count, &r->top[i])};
-    double shown_bytes = (double)INFINITY;
+        collect_row(s, &r->top[i]);
     for (size_t i = 0; i < r->front_count; i++)
-        if (is_shown(s, &r->front[i], &shown_bytes) &&
-            !is_among(r->top, r->top_count, &r->front[i]))
-            s->rows[s->row_count++] = (gl_search_row){.found = &r->front[i], .on_front = true};
+        collect_row(s, &r->front[i]);
 }
 
 /* By plans where there are plans, otherwise by closed forms. */
@@ -369,35 +358,54 @@ static int64_t count_faster(const session *s)
     return count;
 }
 
-/* The described layout among the fastest, where only closed forms kept it out. */
-static void insert_described(session *s)
-{
-    size_t last = 0;
-    for (size_t i = 0; i < s->row_count; i++) {
-        if (s->rows[i].found->place == s->described.found->place)
-            return;
-        if (s->rows[i].is_top && s->rows[i].step.time_s > s->rows[last].step.time_s)
-            last = i;
-    }
-    if (s->described.found->place < 0 || s->row_count == 0 ||
-        !(s->described.step.time_s < s->rows[last].step.time_s))
-        return;
-    const gl_search_row slowest = s->rows[last];
-    s->rows[last] = s->described;
-    s->rows[last].is_top = true;
-    if (slowest.on_front)
-        s->rows[s->row_count++] =
-            (gl_search_row){.found = slowest.found, .step = slowest.step, .on_front = true};
-}
-
+/* The described layout is planned, too, and one of the rows where it fits. */
 static bool plan_described(session *s, gl_error *err)
 {
     s->described.found = &s->result.given;
     if (!plan_row(s, &s->described, err))
         return false;
     s->faster_than_described = count_faster(s);
-    insert_described(s);
+    if (s->described.found->place >= 0 && !has_row(s, s->described.found))
+        s->rows[s->row_count++] = s->described;
     return true;
+}
+
+/* Is a row before `index` as good in memory and GPUs? In time it is. */
+static bool is_beaten(const session *s, size_t index)
+{
+    const gl_found *found = s->rows[index].found;
+    for (size_t i = 0; i < index; i++)
+        if (!(s->rows[i].found->memory_bytes > found->memory_bytes) &&
+            s->rows[i].found->gpus <= found->gpus)
+            return true;
+    return false;
+}
+
+/* People see of the front what saves a noticeable part of a GPU's memory; machines see all. */
+static bool is_shown(const session *s, const gl_search_row *row, double *shown_bytes)
+{
+    double memory_bytes = row->found->memory_bytes;
+    if (!row->on_front ||
+        (gl_output_for_people(&s->options.planning.output) && memory_bytes > 0.98 * *shown_bytes))
+        return false;
+    *shown_bytes = memory_bytes;
+    return true;
+}
+
+/* The fastest by their plans, then what of the front is left. */
+static void rank_rows(session *s)
+{
+    size_t count = 0, top = (size_t)s->options.top;
+    double shown_bytes = (double)INFINITY;
+    qsort(s->rows, s->row_count, sizeof *s->rows, by_planned_time);
+    for (size_t i = 0; i < s->row_count; i++) {
+        s->rows[i].is_top = i < top;
+        s->rows[i].on_front = !is_beaten(s, i);
+    }
+    for (size_t i = 0; i < s->row_count; i++)
+        if (is_shown(s, &s->rows[i], &shown_bytes) || s->rows[i].is_top)
+            s->rows[count++] = s->rows[i];
+    s->row_count = count;
 }
 
 static bool plan_rows(session *s, gl_error *err)
@@ -411,7 +419,7 @@ static bool plan_rows(session *s, gl_error *err)
         return false;
     if (s->row_count == 0)
         return true;
-    qsort(s->rows, s->row_count, sizeof *s->rows, by_planned_time);
+    rank_rows(s);
     s->best_workload = workload_of(s, s->rows[0].found);
     return gl_plan_build(&s->best_workload, &s->cluster, &options, s->arena, &s->best, err);
 }

@@ -242,10 +242,14 @@ static void read_lines(gl_cost_builder *b)
     gl_cost_variable fee = constant(terms->line_fee_per_month);
     double lines = sites->count == 2 ? 1 : sites->count;
     if (isnan(fee.typical)) {
-        const char *route = terms->line_route != NULL ? slug(terms->line_route, b->arena) : "";
-        const gl_price *price = gl_price_find(b->list, "leased-line", route);
-        fee = needed(b, price, gl_arena_printf(b->arena, "leased-line.%s", route),
-                     "cluster.sites.link.fee_per_month");
+        const char *route = terms->line_route != NULL ? slug(terms->line_route, b->arena) : NULL;
+        const gl_price *price = route != NULL ? gl_price_find(b->list, "leased-line", route) : NULL;
+        fee = route != NULL
+                  ? needed(b, price, gl_arena_printf(b->arena, "leased-line.%s", route),
+                           "cluster.sites.link.fee_per_month")
+                  : needed(b, NULL, "the line between the sites",
+                           "cluster.sites.link.fee_per_month, or with cluster.sites.link.route "
+                           "which line of the price list it is");
         lines *= sites->bw_bytes_per_s * 8 / 1e9;
     }
     b->out->line_fee_per_month = fee.typical * lines;

@@ -30,6 +30,10 @@
     X(SHARD, parallel, shard)                                                                      \
     X(RECOMPUTE, parallel, recompute)
 
+/* Of the fastest by closed forms at least so many are planned fully, and the front: closed forms
+ * and the simulation order near equals differently. */
+enum { GL_SEARCH_PLANNED = 16 };
+
 /* Bits of gl_search_options.fixed: what keeps the value that the workload has. */
 typedef enum gl_search_axis {
 #define GL_AS_AXIS(key, part, member) GL_SEARCH_##key,
@@ -136,8 +140,9 @@ typedef struct gl_best_layout {
 
 /*
  * The best layout of a workload on all GPUs of a cluster: replaces its parallel degrees and
- * microbatch, and planned fully it is the fastest of the best few. Of `search` count jobs, watch
- * and context. False with an error when the search fails; where none is found `workload` stays.
+ * microbatch, and planned fully it is the fastest of GL_SEARCH_PLANNED and the front. Of `search`
+ * count jobs, watch and context. False with an error when the search fails; where none is found
+ * `workload` stays.
  */
 bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
                     const gl_plan_options *options, const gl_search_options *search,

@@ -243,9 +243,6 @@ const char *gl_search_remedy(const gl_workload *workload, const gl_cluster *clus
 
 /* ---- the best of the best ---- */
 
-/* Closed forms and the simulation may order near equals differently: so many are planned. */
-enum { CONTENDERS = 8 };
-
 static bool plan_step(const gl_workload *workload, const gl_cluster *cluster,
                       const gl_plan_options *options, double *time_s, gl_error *err)
 {
@@ -273,18 +270,20 @@ static const char *why_none(const gl_search_result *result, gl_arena *arena)
                            result->rejections[0].reason);
 }
 
-/* The fastest of the best few, planned fully. */
+/* The fastest of those worth a plan. */
 static bool plan_contenders(gl_workload *workload, const gl_cluster *cluster,
                             const gl_plan_options *options, const gl_search_result *result,
                             gl_error *err)
 {
     gl_workload best = *workload;
     double best_s = (double)INFINITY;
-    for (size_t i = 0; i < result->top_count; i++) {
+    for (size_t i = 0; i < result->top_count + result->front_count; i++) {
+        const gl_found *found =
+            i < result->top_count ? &result->top[i] : &result->front[i - result->top_count];
         gl_workload candidate = *workload;
         double time_s;
-        candidate.parallel = result->top[i].parallel;
-        candidate.batch = result->top[i].batch;
+        candidate.parallel = found->parallel;
+        candidate.batch = found->batch;
         if (!plan_step(&candidate, cluster, options, &time_s, err))
             return false;
         if (time_s < best_s) {
@@ -300,7 +299,7 @@ bool gl_search_best(gl_workload *workload, const gl_cluster *cluster,
                     const gl_plan_options *options, const gl_search_options *search,
                     gl_arena *arena, gl_best_layout *out, gl_error *err)
 {
-    const gl_search_options own = {.top = CONTENDERS,
+    const gl_search_options own = {.top = GL_SEARCH_PLANNED,
                                    .allow_extrapolation = options->allow_extrapolation,
                                    .jobs = search->jobs,
                                    .watch = search->watch,

@@ -121,9 +121,9 @@ static void read_number(const reader *r, gl_known_run *run, gl_run_column column
     const char *text = run->texts[column], *name = columns[column].name;
     if (!gl_parse_quantity(text, GL_NUMBER, &value, &err))
         gl_diagnose(r->diagnostics, &run->marks[column], name, "%s", err.message);
-    else if (!(value > 0 && value <= 1e15))
+    else if (!(value >= 1e-6 && value <= 1e15))
         gl_diagnose(r->diagnostics, &run->marks[column], name,
-                    "'%.40s' is out of range; allowed: above 0, at most 1e15", text);
+                    "'%.40s' is out of range; allowed: 1e-6 to 1e15", text);
     else
         run->numbers[column] = value;
 }

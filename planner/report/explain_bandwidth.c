@@ -96,6 +96,18 @@ static const char *tensors_text(const gl_explainer *e, gl_tier_kind tier)
     return text;
 }
 
+/* "3 rate: 1.2 TB a step x 0.5 steps/s = … 4 headroom: …" */
+static const char *rate_text(const gl_explainer *e, const gl_demand *d, double alone_s)
+{
+    const char *bytes = gl_explain__bytes(e, d->bytes_per_step);
+    if (isnan(alone_s))
+        return gl_arena_printf(e->arena, "3 rate: %s a step, whose time is not known", bytes);
+    return gl_arena_printf(e->arena,
+                           "3 rate: %s a step x %.4g steps/s = %s. 4 headroom: x %.4g = %s", bytes,
+                           1 / alone_s, gl_explain__rate(e, d->bytes_per_step / alone_s),
+                           e->plan->options.headroom, gl_explain__rate(e, d->alone_bytes_per_s));
+}
+
 /* What is counted, in four steps. */
 static void add_demand(gl_explainer *e, gl_tier_kind tier)
 {
@@ -111,15 +123,9 @@ static void add_demand(gl_explainer *e, gl_tier_kind tier)
                                         gl_explain__seconds(e, alone_s)),
                         evidence, "traffic.*"});
     if (d.bytes_per_step > 0)
-        gl_explain__note(
-            e,
-            gl_arena_printf(e->arena,
-                            "1 layout: %s. 2 tensors: %s. 3 rate: %s a step x %.4g steps/s = %s. "
-                            "4 headroom: x %.4g = %s",
-                            groups_text(e, tier), tensors_text(e, tier),
-                            gl_explain__bytes(e, d.bytes_per_step), 1 / alone_s,
-                            gl_explain__rate(e, d.bytes_per_step / alone_s), plan->options.headroom,
-                            gl_explain__rate(e, d.alone_bytes_per_s)));
+        gl_explain__note(e, gl_arena_printf(e->arena, "1 layout: %s. 2 tensors: %s. %s",
+                                            groups_text(e, tier), tensors_text(e, tier),
+                                            rate_text(e, &d, alone_s)));
     gl_explain__add(
         e, "demand_planned_bytes_per_s", gl_real(d.planned_bytes_per_s), GL_BYTES_PER_S,
         (gl_figure_how){"headroom · bytes of a step / step.time_s",

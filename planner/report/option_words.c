@@ -76,6 +76,14 @@ static const char *meant_layout(const gl_compared *option, const gl_option_note 
                : gl_arena_printf(arena, "; %s", gl_layout_text(&w->parallel, &w->batch, arena));
 }
 
+/* ", 5000 tokens/s a GPU"; "" where the tokens of a sequence are not known. */
+static const char *tokens_text(const gl_step *step, gl_arena *arena)
+{
+    return isnan(step->tokens_per_s_per_gpu)
+               ? ""
+               : gl_arena_printf(arena, ", %.0f tokens/s a GPU", step->tokens_per_s_per_gpu);
+}
+
 /* What an option does, what it waits for, what its links need. */
 static const char *option_text(const gl_comparison *comparison, const gl_option_note *note,
                                size_t index, gl_arena *arena)
@@ -91,11 +99,10 @@ static const char *option_text(const gl_comparison *comparison, const gl_option_
         return gl_arena_printf(arena, "%s%s%s\n   %s\n%s", text, no_answer(option),
                                meant_layout(option, note, arena), note->why_not, remedy);
     return gl_arena_printf(
-        arena, "%s%s, %s (%s to %s), %.0f tokens/s a GPU; %s\n%s%s%s", text,
-        place_text(comparison, index, arena),
+        arena, "%s%s, %s (%s to %s)%s; %s\n%s%s%s", text, place_text(comparison, index, arena),
         gl_quantity_text(plan->step.time_s, GL_SECONDS, arena),
         gl_quantity_text(plan->step.time_p10_s, GL_SECONDS, arena),
-        gl_quantity_text(plan->step.time_p90_s, GL_SECONDS, arena), plan->step.tokens_per_s_per_gpu,
+        gl_quantity_text(plan->step.time_p90_s, GL_SECONDS, arena), tokens_text(&plan->step, arena),
         gl_layout_text(&option->setup.workload->parallel, &option->setup.workload->batch, arena),
         waits_text(plan, arena), tier_text(plan, GL_TIER_INTRA_NODE, arena),
         tier_text(plan, GL_TIER_INTER_NODE, arena));

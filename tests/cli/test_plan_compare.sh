@@ -113,6 +113,11 @@ done
 expect 0 '' cmp keys-1 keys-2
 expect 1 '' gpulink-plan compare "$models/llama3-405b.yaml" --best-layout --cluster hgx-h100-16-ndr --cluster h200-nvlink
 none 'layers held by stage|uneven'
+# What the layouts are searched over cannot be said, too.
+expect 2 '--set parallel\.tp: --best-layout chooses it for each option; leave one.*search .* --fix tp=4$' gpulink-plan compare \
+    "$models/llama3-8b.yaml" -c hgx-h100-16-ndr -c pcie5-switch-16 --best-layout --set parallel.tp=4
+expect 2 '--sweep batch\.micro: --best-layout chooses it.* --fix micro=VALUE$' gpulink-plan compare \
+    "$models/llama3-8b.yaml" -c hgx-h100-16-ndr --best-layout --sweep batch.micro=1,2
 # The same with any number of jobs.
 for jobs in 1 3; do
     gpulink-plan compare "$models/llama2-7b-finetune.yaml" --set cluster.nodes=1 --best-layout --jobs $jobs \

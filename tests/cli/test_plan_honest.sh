@@ -113,3 +113,37 @@ long=(gpulink-plan "$models/llama-1.1b-ddp.yaml" --cluster hgx-h100-16-ndr --set
 expect 0 '^Communication  32\.7 ms is exposed: on stage 0 pp 6\.53 ms' "${long[@]}"
 expect 0 'the rest on other' "${long[@]}"
 expect 0 'In a node      nvlink4 moves 7\.27 B a step and GPU: any link is enough' "${long[@]}"
+
+# What is not known is left out or said to be: no number is "nan" or "inf".
+numbers() {
+    local format
+    for format in table markdown html csv json; do
+        checks=$((checks + 1))
+        "$@" --format "$format" >out 2>err </dev/null || [ $? -eq 1 ] || fail "no answer: $*"
+        sed -i '/<script>/,/<\/script>/d' out
+        if grep -Eiqw -- 'nan|inf' out err; then
+            fail "not a number ($format): $*"
+        fi
+    done
+}
+bare=$models/minimal.yaml
+known='compute.step=400 ms' # a step's time, without what a token costs
+pair=(--cluster h200-nvlink --cluster h200-host-memory)
+priced=(--cluster hgx-h100-16-ndr --set prices=standard)
+for command in plan explain; do
+    numbers gpulink-plan $command "$bare" --cluster h200-nvlink
+    numbers gpulink-plan $command "$bare" --cluster h200-nvlink --set "$known"
+    numbers gpulink-plan $command "$bare" "${priced[@]}"
+    numbers gpulink-plan $command "$bare" "${priced[@]}" --set "$known"
+done
+numbers gpulink-plan compare "$bare" "${pair[@]}"
+numbers gpulink-plan compare "$bare" "${pair[@]}" --set "$known"
+numbers gpulink-plan compare "$bare" "${priced[@]}" --cluster hgx-a100-16-hdr --set "$known"
+numbers gpulink-plan search "$models/llama3-8b.yaml" --cluster h200-nvlink --top 2
+expect 0 '^2  h200-host-memory .* ms \(.* ms\); dp 2, micro 1' gpulink-plan compare "$bare" "${pair[@]}" --set "$known"
+expect 0 '3 rate: .* a step, whose time is not known' gpulink-plan explain "$bare" --cluster h200-nvlink \
+    required_bandwidth.intra_node
+for figure in required_bandwidth.intra_node step.tokens_per_s step.mfu memory.per_gpu_bytes; do
+    numbers gpulink-plan explain "$bare" --cluster h200-nvlink "$figure"
+    numbers gpulink-plan explain "$bare" --cluster h200-nvlink --set "$known" "$figure"
+done

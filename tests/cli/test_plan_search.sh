@@ -30,6 +30,21 @@ same() {
     [ "$1" = "$2" ] || { : >out; : >err; fail "'$1' is not '$2'"; }
 }
 
+# The best is the best of all that was planned, however many are shown; the front is that of the plans.
+for top in 1 10 30; do
+    expect 0 '' gpulink-plan search "$models/gpt3-175b.yaml" --cluster hgx-a100-16-hdr --set cluster.name=own -k "$top" -q -f csv \
+        -t layouts -o "top-$top.csv"
+    same "$(awk -F, 'NR > 1 && $2 != ""' "top-$top.csv" | wc -l)" "$top"
+    same "$(sed -n 2p "top-$top.csv" | cut -d, -f4,7,9,12)" 8,16,2,6
+    checks=$((checks + 1))
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        { time = $at["step_time_s"]; memory = $at["memory_per_gpu_bytes"]; front = NR == 2 || memory < least }
+        NR > 2 && $2 != "" && time < before || NR > 2 && time < best { exit 1 }
+        front != ($at["on_front"] == "true") || ($2 == "" && !front) { exit 1 }
+        { before = time; if (NR == 2) best = time; if (front) least = memory }' "top-$top.csv" ||
+        fail "top $top: not in the order of the plans, or a wrong front"
+done
+
 # The described layout has one time: in the headline, in the tables, and by plan. Its column is a number.
 own=(search "$models/llama3-70b.yaml" --cluster "$cluster" --set cluster.name=own -q)
 for axis in tp pp cp dp micro schedule virtual_stages zero recompute sequence_parallel; do
@@ -115,6 +130,8 @@ expect 2 'has no value' "${search[@]}" --fix tp=
 expect 2 'parallel\.tp: .many' "${search[@]}" --fix tp=many
 expect 2 "^gpulink-plan: .*not a number of GPUs" gpulink-plan search "$model" --cluster "$cluster" --gpus eight
 expect 2 'the range is empty' gpulink-plan search "$model" --cluster "$cluster" --gpus 16-8
+expect 2 '8 is given twice' gpulink-plan search "$model" --cluster "$cluster" --gpus 8,8
+expect 2 '8 is given twice' gpulink-plan search "$model" --cluster "$cluster" --gpus 4-16,8
 expect 2 'no whole nodes' gpulink-plan search "$model" --cluster "$cluster" --gpus 9-15
 expect 2 '^gpulink-plan: 256 GPUs: the cluster has 128' gpulink-plan search "$model" --cluster "$cluster" --gpus 256
 expect 2 '--cluster is missing' gpulink-plan search "$model"

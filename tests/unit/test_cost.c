@@ -650,6 +650,17 @@ static void test_missing_region_is_named(void **state)
                    "no price for colocation.beijing: state cluster.site.colocation_per_kw_month");
 }
 
+static void test_line_without_route(void **state)
+{
+    (void)state;
+    expect_missing(HGX("2"),
+                   NDR("") "  sites: {count: 2, link: {bandwidth: 1000 GB/s, latency: 1 ms}}\n"
+                           "prices: standard\n",
+                   "no price for the line between the sites: state "
+                   "cluster.sites.link.fee_per_month, or with cluster.sites.link.route which line "
+                   "of the price list it is");
+}
+
 /* A job that is stopped faster than it starts costs nothing that has a value, and says so. */
 static void test_no_work_has_no_cost(void **state)
 {
@@ -818,6 +829,7 @@ int main(void)
         cmocka_unit_test(test_expansion_has_its_network),
         cmocka_unit_test(test_every_range_is_drawn),
         cmocka_unit_test(test_missing_region_is_named),
+        cmocka_unit_test(test_line_without_route),
         cmocka_unit_test(test_no_work_has_no_cost),
         cmocka_unit_test(test_sums_agree),
         cmocka_unit_test(test_liquid_cooling_apart),

@@ -268,12 +268,49 @@ static void a_database_is_not_replaced(void **state)
     assert_file(p->file, "SQLite format 3");
 }
 
+/* A name as long as names can be leaves no room for a suffix. */
+static void the_longest_name_is_written(void **state)
+{
+    const place *p = *state;
+    char path[512];
+    gl_error err;
+    gl_output *out;
+    int length = snprintf(path, sizeof path, "%s/", p->folder);
+    memset(path + length, 'n', 255);
+    path[length + 255] = '\0';
+    for (int i = 0; i < 2; i++) {
+        assert_true(gl_output_open(path, &out, &err));
+        gl_output_puts(out, i == 0 ? "first" : "second");
+        assert_true(gl_output_close(out, &err));
+    }
+    assert_file(path, "second");
+    assert_int_equal(count_files(p->folder), 1);
+}
+
+/* What a killed run left is not in the way, and stays. */
+static void a_left_temporary_file_is_passed_by(void **state)
+{
+    const place *p = *state;
+    char left[192];
+    gl_error err;
+    gl_output *out;
+    snprintf(left, sizeof left, "%s/gpulink.tmp-%ld-0", p->folder, (long)getpid());
+    put_file(left, "left");
+    assert_true(gl_output_open(p->file, &out, &err));
+    gl_output_puts(out, "new");
+    assert_true(gl_output_close(out, &err));
+    assert_file(p->file, "new");
+    assert_file(left, "left");
+}
+
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_collects),
+        IN_PLACE(the_longest_name_is_written),
+        IN_PLACE(a_left_temporary_file_is_passed_by),
         IN_PLACE(a_file_appears_when_closed),
         IN_PLACE(an_older_file_stays_when_discarded),
         IN_PLACE(an_older_file_is_replaced),

@@ -91,9 +91,10 @@ static void test_bad_tables(void **state)
     assert_problem(HEADER "a,1,0,,\n", 2, 5, "out of range; allowed: 1 to 1e12");
     assert_problem(HEADER "a,1,1.5,,\n", 2, 5, "1.5");
     assert_problem(HEADER "a,1 s,,,\n", 2, 3, "takes no unit");
-    assert_problem(HEADER "a,-1,,,\n", 2, 3, "above 0");
+    assert_problem(HEADER "a,-1,,,\n", 2, 3, "out of range; allowed: 1e-6 to 1e15");
+    assert_problem(HEADER "a,1e-308,,,\n", 2, 3, "out of range; allowed: 1e-6 to 1e15");
     assert_problem(HEADER "a,nan,,,\n", 2, 3, "nan");
-    assert_problem(HEADER "a,1,,1e99,\n", 2, 6, "at most 1e15");
+    assert_problem(HEADER "a,1,,1e99,\n", 2, 6, "out of range; allowed: 1e-6 to 1e15");
 }
 
 static void test_bad_settings(void **state)

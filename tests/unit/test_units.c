@@ -149,6 +149,10 @@ static const refused refused_cases[] = {
     {"400 Gbps", GL_BYTES_PER_S, "did you mean 'Gb/s'?"},
     {"400 GBps", GL_BYTES_PER_S, "did you mean 'GB/s'?"},
     {"400 gbit/s", GL_BYTES_PER_S, "did you mean 'Gbit/s'?"},
+    {"400 GBit/s", GL_BYTES_PER_S, "did you mean 'Gbit/s'?"},
+    {"400 GBIT/S", GL_BYTES_PER_S, "did you mean 'Gbit/s'?"},
+    {"400 MBits/s", GL_BYTES_PER_S, "did you mean 'Mbit/s'?"},
+    {"33 MBit", GL_BYTES, "'MBit' counts bits; bytes are written with 'B'"},
     /* Unknown units. */
     {"12 parsecs", GL_SECONDS, "unknown unit 'parsecs' for a time; allowed: ns, us, ms, s, min"},
     {"12 msec", GL_SECONDS, "unknown unit 'msec'"},
