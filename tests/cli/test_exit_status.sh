@@ -13,8 +13,8 @@ gpulink-calibrate import -q "$logs/check_all_reduce.txt" --db other.db --transpo
 
 # What a terminal would obey is not passed on from names in the command line.
 escape=$'\e'
-for command in "gpulink-calibrate show no$escape[31m.db" "gpulink-plan $models/llama-1.1b-ddp.yaml -c h200-nvlink -o no$escape[31m/x" \
-    "gpulink-plan $model -c no$escape[31m" "gpulink-plan $model -c h200-nvlink --set model.name=$escape[31mX"; do
+for command in "gpulink-calibrate show no${escape}[31m.db" "gpulink-plan $models/llama-1.1b-ddp.yaml -c h200-nvlink -o no${escape}[31m/x" \
+    "gpulink-plan $model -c no${escape}[31m" "gpulink-plan $model -c h200-nvlink --set model.name=${escape}[31mX"; do
     $command >out 2>err </dev/null || true
     checks=$((checks + 1))
     { grep -q '?\[31m' err && ! grep -q "$escape" err; } || fail "an escape sequence, or nothing of it: $command"
