@@ -232,6 +232,9 @@ static void test_slots_cap_the_bandwidth_of_nics(void **state)
     gl_break_even at;
     world faster = w;
     faster.gpu.bf16_flop_per_s = figure(1e18);
+    faster.intra.bw_bytes_per_s = faster.inter.bw_bytes_per_s = figure(1e13);
+    faster.cluster.intra.link = &faster.intra;
+    faster.cluster.inter.link = &faster.inter;
     faster.setup.cluster = &faster.cluster;
     faster.cluster.gpu = &faster.gpu;
     w.cluster.nic_slot = &slot;
