@@ -25,6 +25,8 @@ static inline uint32_t gl_hash32_add(uint32_t hash, const void *bytes, size_t le
 {
     const unsigned char *c = bytes;
     for (size_t i = 0; i < length; i++)
+        /* It loses sight of the bytes of a double behind the first.
+         * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
         hash = (hash ^ c[i]) * UINT32_C(16777619);
     return hash;
 }

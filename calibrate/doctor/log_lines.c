@@ -443,7 +443,7 @@ static void note_port(gl_log *log, gl_arena *arena, const gl_log_place *place, c
     bool is_up = device != NULL && !is_down &&
                  (strstr(device, "ink up") != NULL || strstr(device, "Link UP") != NULL ||
                   strstr(device, "able plugged") != NULL);
-    if (!is_down && !is_up)
+    if (device == NULL || (!is_down && !is_up))
         return;
     char name[sizeof log->ports->device];
     device += strlen(driver);

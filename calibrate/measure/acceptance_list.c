@@ -169,7 +169,7 @@ static bool read_row(reader *r)
 {
     gl_acceptance_item item = {.dtype = GL_DTYPE_NONE};
     const char *collective = cell(r, COLUMN_COLLECTIVE), *dtype = cell(r, COLUMN_DTYPE);
-    double size;
+    double size = 0;
     if (collective == NULL || !gl_collective_parse(collective, &item.collective) ||
         !gl_collective_is_measured(item.collective))
         return fail(r, COLUMN_COLLECTIVE, "is none of " GL_MEASURED_COLLECTIVES,
