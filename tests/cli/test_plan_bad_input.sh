@@ -226,3 +226,7 @@ odd 3 'n_routed_experts: missing' "{\"model_type\": \"deepseek_v3\", $llama, \"k
 odd 0 'quantization_config: is how weights are stored' "{\"model_type\": \"llama\", $llama, \"quantization_config\": {\"bits\": 4}}"
 says 3 'a model of the hub is not fetched: download its config.json' gpulink-plan --huggingface meta-llama/Llama-3-8B --cluster h200-nvlink
 says 2 'is a description: give it without' gpulink-plan --huggingface "$models/llama3-8b.yaml" --cluster h200-nvlink
+
+# What was slipped is looked for line by line, also above a million comments.
+{ printf 'model:\n  name: x\n' && seq 1000000 | sed 's/.*/#/' && echo '  a: b: c'; } >long.yaml
+expect 3 "long.yaml:1000003:7: not valid YAML: .*; a text that holds ': ' wants quotes" gpulink-plan check long.yaml
