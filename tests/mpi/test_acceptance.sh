@@ -74,7 +74,7 @@ check 'named at the end' grep -q 'alltoall of 8 ranks on 1 nodes, 1 groups on a 
 check 'a second size beside a single one' equal hand.db 'SELECT GROUP_CONCAT(s) FROM (SELECT DISTINCT size_bytes s
     FROM sample JOIN curve ON curve.id = curve_id WHERE collective = "sendrecv" ORDER BY s)' 2048,4096
 expect 2 'nothing on the list fits' 2 --db none.db --acceptance hand.csv
-sed -i 's/64 KiB$/64 KiB,bf16/; s/size_bytes/size_bytes,dtype/' hand.csv
+sed -Ei 's/,64 KiB$/&,bf16/; s/size_bytes/size_bytes,dtype/; s/(128 KiB|4096)$/\1,/' hand.csv
 expect 2 'has no bf16, which the list asks for' 4 --db none.db --acceptance hand.csv
 expect 1 'run 1 complete' 4 --db typed.db --acceptance hand.csv --dtype fp32 --budget 60s --precision 20%
 check 'no file for a wrong command' [ ! -e none.db ]
